@@ -19,7 +19,7 @@ NO_DEVICE = 77  # exit code of compare_bench if there is no device
 # Phases in which the judge waits: for compilers, other processes and the candidate's start.
 WAITS = ("turn", "compile", "start", "start_next", "load", "quiet")
 # Phases that the whole check adds to the trials (one compared call each) and to timing.
-CHECKS = ("repeat", "families", "family_call", "correctness", "timed_outputs", "ghost")
+CHECKS = ("repeat", "distributions", "distribution_call", "correctness", "timed_outputs", "ablation")
 
 
 def _phases(bench, name, *options):
@@ -46,16 +46,16 @@ def check_cost(bench):
     """Goal: at most 2. The judge's seconds, timing included, by its own phases: those of a record
     also hold what a candidate waits for."""
     if "cold" not in bench.runs:
-        _phases(bench, "check_first", "--no-families")  # fills the cache
+        _phases(bench, "check_first", "--no-distributions")  # fills the cache
     runs = bench.runs["check phases"] = {True: [], False: []}
     # Order A B B A: a drift of the machine's speed affects both alike.
-    for number, families in enumerate((True, False, False, True)):
-        runs[families].append(_phases(bench, "check_%d" % number,
-                                      "--families" if families else "--no-families"))
+    for number, distributions in enumerate((True, False, False, True)):
+        runs[distributions].append(_phases(bench, "check_%d" % number,
+                                      "--distributions" if distributions else "--no-distributions"))
 
-    def seconds(families, left_out):
+    def seconds(distributions, left_out):
         return statistics.median(sum(s for phase, s in phases.items() if phase not in left_out)
-                                 for phases in runs[families])
+                                 for phases in runs[distributions])
 
     for what, left_out in (("judging", WAITS), ("without timing", (*WAITS, "timing"))):
         print("  %-20s %8.3g s a candidate, %8.3g s without distributions: %.3g times"
@@ -65,7 +65,7 @@ def check_cost(bench):
 
 
 def cost_ratio(bench):
-    """Goal: at most 2. The lane's seconds of a candidate by the whole check, over those that the same
+    """Goal: at most 2. The device queue's seconds of a candidate by the whole check, over those that the same
     runs spent on what any harness does: drawing, the trials' own calls and comparisons, timing."""
     if "check phases" not in bench.runs:
         check_cost(bench)
@@ -145,7 +145,7 @@ def cheats(_):
     return len(_expected("cheats"))
 
 
-def twins_wronged(bench):
+def counterparts_wronged(bench):
     """Counts false verdicts, also known ones, which the table lists with another outcome."""
     return sum(outcome != "correct" and not state == outcome == "unsupported"
                for state, outcome in _outcomes(bench, "honest"))
@@ -174,13 +174,13 @@ def _of_checker(part, figure, what):
 
 
 FIGURES = [
-    ("eval.check_cost", "", "all checks over --no-families, goal 2", check_cost),
+    ("eval.check_cost", "", "all checks over --no-distributions, goal 2", check_cost),
     ("checker.cost_ratio", "", "the whole check over trials and timing, goal 2", cost_ratio),
     ("checker.compare_bandwidth_share", "", "comparing relative to copying, goal 0.33 on a GPU",
      compare_share),
     ("hostile.caught", "", "cheats that are caught or harmless on the CPU", caught),
     ("hostile.total", "", "cheats that apply to the CPU", cheats),
-    ("hostile.false_verdicts", "", "honest counterparts with a wrong verdict", twins_wronged),
+    ("hostile.false_verdicts", "", "honest counterparts with a wrong verdict", counterparts_wronged),
     _of_checker("mutants", "checker.kill_rate", "mutants that kbench kills"),
     _of_checker("mutants", "checker.kill_rate_kb_compat", "mutants that KernelBench's rule kills"),
     _of_checker("mutants", "checker.kill_rate_allclose_1e-2", "mutants that allclose(1e-2) kills"),

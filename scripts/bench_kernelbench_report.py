@@ -16,8 +16,8 @@ def report(state, count):
                   "first candidate, header compiled if missing"),
                  ("kbench.cold_s", kbench["cold_s"], "%d candidates, empty cache" % count),
                  ("kbench.warm_s", kbench["warm_s"], "the same again"),
-                 ("kbench.lane_s", kbench["lane_s"], "a candidate on a device queue: median"),
-                 ("kbench.lane_mean_s", kbench["lane_mean_s"], "the same: mean"),
+                 ("kbench.device_queue_s", kbench["device_queue_s"], "a candidate on a device queue: median"),
+                 ("kbench.device_queue_mean_s", kbench["device_queue_mean_s"], "the same: mean"),
                  ("kbench.per_hour_cold", 3600 * count / kbench["cold_s"], "candidates"),
                  ("kbench.per_hour_warm", 3600 * count / kbench["warm_s"], "candidates")]
     if default and len(default["s"]) == count:
@@ -40,7 +40,7 @@ def report(state, count):
         rows += [("kbench.many_s", many["s"],
                   "%d of %d candidates in one run, goal 600" % (many["count"], many["asked"])),
                  ("kbench.many_each_s", many["s"] / many["count"], "a candidate"),
-                 ("kbench.many_lane_s", many["lane_s"], "a candidate on a device queue")]
+                 ("kbench.many_queue_s", many["device_queue_s"], "a candidate on a device queue")]
         if default:
             each = statistics.mean(default["s"].values())
             rows.append(("kernelbench.ratio_many", each * many["count"] / many["s"],

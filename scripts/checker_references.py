@@ -9,7 +9,7 @@ import pathlib
 
 # Values of --precision. A reference may not run in fp16 or bf16.
 ROWS = ("native", "fp16", "bf16")
-# --shrink limit on the CPU, which keeps a reference's call short.
+# --reduce-sizes limit on the CPU, which keeps a reference's call short.
 CPU_SIZES = "2MiB"
 # Causes of a problem_failure that are no fault of kbench's verdict.
 NOT_HERE = ("too_large_for_cpu", "does_not_fit", "import_failed", "random_reference",
@@ -181,7 +181,7 @@ def is_left_out(record, row):
 def check(checker, folders):
     """Judges every form of every reference; the number that is not correct."""
     options, kbench = checker.options, checker.kbench
-    sizes = options.shrink or (CPU_SIZES if kbench.device == "cpu" else "")
+    sizes = options.reduce_sizes or (CPU_SIZES if kbench.device == "cpu" else "")
     rows = collections.defaultdict(collections.Counter)
     unknown = set(options.problems or ())
     for folder in folders:
@@ -212,7 +212,7 @@ def _check_level(checker, level, files, texts, row, sizes, rows):
     kbench = checker.kbench
     folder = kbench.write("references", texts)
     records = kbench.eval(folder, files,
-                          ["--precision", row, *(["--shrink=" + sizes] if sizes else []),
+                          ["--precision", row, *(["--reduce-sizes=" + sizes] if sizes else []),
                            *checker.draws, *checker.untimed])
     for path in texts:
         form = pathlib.Path(path).stem

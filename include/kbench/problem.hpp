@@ -32,7 +32,7 @@ struct Problem {
   std::map<std::string, Sizes> named_sizes;  ///< from sizes.json: "cpu", "gpu", and further names
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
   /// Input distributions that do not suit it, and why; from sizes.json.
-  std::map<std::string, std::string> families_off;
+  std::map<std::string, std::string> distributions_off;
 };
 
 /// The file's module-level `NAME = …` lines in order, name and text on the right, and those of
@@ -61,9 +61,9 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes);
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 
-/// `--shrink`: when the sizes of a problem are reduced, and how far. Problems with sizes for the
-/// device in their sizes.json are never reduced.
-struct ShrinkOptions {
+/// `--reduce-sizes`: when the sizes of a problem are reduced, and how far. Problems with sizes for
+/// the device in their sizes.json are never reduced.
+struct ReduceSizesOptions {
   enum class When : std::uint8_t { kOnCpu, kAlways, kNever };
   When when = When::kOnCpu;
   double max_bytes = 64 << 20;  ///< of inputs, parameters, buffers and outputs
@@ -76,40 +76,40 @@ struct ShrinkOptions {
 /// Parses "auto" (on the CPU), "on", "off", or limits: bytes, or bytes and operations, as in
 /// "16MiB" or "16M,0.5G" (k, M, G, T are powers of 1024 in bytes, of 1000 in operations). Throws
 /// UsageError.
-ShrinkOptions parse_shrink(std::string_view text);
+ReduceSizesOptions parse_reduce_sizes(std::string_view text);
 /// {"when", "max_bytes", "max_flops"}: the options as a run file holds them.
-nlohmann::json to_json(const ShrinkOptions& options);
+nlohmann::json to_json(const ReduceSizesOptions& options);
 
 /// The result for a problem that was above the limits.
-struct Shrunk {
+struct ReducedSizes {
   double bytes = 0, flops = 0;            ///< as run
   double full_bytes = 0, full_flops = 0;  ///< at the sizes of its file
   bool within = false;                    ///< true if it is within the limits as run
 
   bool reduced() const { return bytes < full_bytes || flops < full_flops; }
   /// True if it is so far above the limits that a CPU would take hours over a call.
-  bool hopeless(const ShrinkOptions& options) const;
+  bool hopeless(const ReduceSizesOptions& options) const;
 };
 
 /// JSON with the fields' names. from_json throws kbench::Error naming the faulty field.
-nlohmann::json to_json(const Shrunk& shrunk);
-Shrunk shrunk_from_json(const nlohmann::json& json);
+nlohmann::json to_json(const ReducedSizes& reduced_sizes);
+ReducedSizes reduced_sizes_from_json(const nlohmann::json& json);
 
 /// The sizes that a problem is to run with.
 struct ChosenSizes {
   Sizes sizes;
-  std::optional<Shrunk> shrunk;  ///< none: within the limits, or not checked
+  std::optional<ReducedSizes> reduced_sizes;  ///< none: within the limits, or not checked
 };
 
-/// {"sizes": {name: literal}, "shrunk": … or null}.
+/// {"sizes": {name: literal}, "reduced_sizes": … or null}.
 nlohmann::json to_json(const ChosenSizes& chosen);
 ChosenSizes chosen_sizes_from_json(const nlohmann::json& json);
 
 /// "12.0 GiB and 1.6 GFLOP", for people.
 std::string cost_text(double bytes, double flops);
-/// "12 problems at reduced sizes (--shrink)", and which ones are still above the limits; "" if
-/// there are none. For people; keys are names.
-std::string shrunk_text(const std::map<std::string, Shrunk>& problems);
+/// "12 problems at reduced sizes (--reduce-sizes)", and which ones are still above the limits; ""
+/// if there are none. For people; keys are names.
+std::string reduced_sizes_text(const std::map<std::string, ReducedSizes>& problems);
 
 /// Element types that a tensor of a problem may have; names and sizes as in torch.
 enum class DType : std::uint8_t {

@@ -53,7 +53,7 @@ std::string_view to_string(Outcome outcome);
 std::optional<Outcome> outcome_from_name(std::string_view name);
 
 /// The stage at which a candidate's way ended.
-enum class Stage : std::uint8_t { kRoster, kCompile, kLoad, kCorrectness, kTiming, kDone };
+enum class Stage : std::uint8_t { kManifest, kCompile, kLoad, kCorrectness, kTiming, kDone };
 std::string_view to_string(Stage stage);
 std::optional<Stage> stage_from_name(std::string_view name);
 
@@ -64,13 +64,13 @@ struct WrongElement {
   std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
 };
 
-/// TrialResult::family: inputs as the problem draws them.
-inline constexpr const char* kDrawnFamily = "drawn";
+/// TrialResult::distribution: inputs as the problem draws them.
+inline constexpr const char* kDrawnDistribution = "drawn";
 
 /// One correctness trial on one input distribution.
 struct TrialResult {
   int trial = 0;
-  Interned family = kDrawnFamily;
+  Interned distribution = kDrawnDistribution;
   Interned sizes;  ///< of `--sizes`, by name; empty: those of the run
   /// Largest errors over all outputs; none: not comparable.
   MaybeNumber max_abs_error = {}, max_rel_error = {};
@@ -234,13 +234,14 @@ struct Record {
   Interned torch;   ///< version of torch
   Interned problem_hash, options_hash, judge_hash;
   Interned sizes;  ///< constants that differ from the file's, as a JSON object in one line
-  std::optional<Shrunk> shrunk;  ///< set if `--shrink` found the problem above its limits
+  std::optional<ReducedSizes>
+      reduced_sizes;  ///< set if `--reduce-sizes` found the problem above its limits
   std::string candidate_hash;
   /// The judge and the rules of the verdict. Verdicts of different judges never stand for one
   /// another.
   Interned judge = kOwnJudge;
   Outcome outcome = Outcome::kHarnessFault;
-  Stage stage = Stage::kRoster;
+  Stage stage = Stage::kManifest;
   Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
   std::string message;                 ///< one sentence for people
   std::optional<Interned> correct_at;  ///< row with errors as large as the mismatch's; no proof

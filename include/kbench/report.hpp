@@ -91,7 +91,7 @@ struct CheckedProblem {
 
 /// A planned sample that has no record for this precision, device and judge.
 struct Unjudged {
-  std::size_t entry = 0;  ///< index into RunFile::roster
+  std::size_t entry = 0;  ///< index into RunFile::manifest
   Interned precision, device, judge;
 };
 
@@ -107,11 +107,11 @@ struct Exclusion {
 };
 
 /// The run settings for programs; each list has the distinct values that occur.
-struct Setting {
+struct RunSettings {
   std::vector<std::string> devices, precisions, timing_methods;
   std::vector<std::string> problem_sets;  ///< hashes of the requested problem sets
   std::vector<std::string> seeds;         ///< "secret", "public"
-  std::vector<std::string> cages;         ///< "complete", "without network", "none"
+  std::vector<std::string> sandboxes;     ///< "complete", "without network", "none"
   std::vector<std::string> versions;      ///< of kbench
   /// How far the times can be trusted, and the number of candidates with that trust.
   std::map<std::string, std::int64_t> trust;
@@ -129,7 +129,7 @@ struct Report {
   std::vector<std::string> baselines;      ///< requested, or in the records
   /// What the reader must know first: harness faults, lines that could not be read, ….
   std::vector<std::string> warnings;
-  Setting setting;
+  RunSettings run_settings;
   /// The run summary for people, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> facts;
   std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
@@ -177,15 +177,16 @@ std::span<const ReportFormat> report_formats();
 const ReportFormat& report_format(std::string_view name);
 
 /// A report file: a format and a path.
-struct ReportTarget {
+struct ReportFile {
   const ReportFormat* format = nullptr;
   std::filesystem::path file;  ///< file or folder; empty: standard output
 };
 /// Parses "FORMAT", "FORMAT=FILE" or "FORMAT=FOLDER"; throws UsageError for an unknown format.
-ReportTarget report_target(std::string_view argument);
+ReportFile report_file(std::string_view argument);
 /// Writes the report to each target; a target without a file goes to `out`. Without targets it
 /// writes a console report to `out`. A file is replaced as a whole and has no colour. Throws
 /// kbench::Error if a file cannot be written.
-void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out);
+void write_reports(const Report& report, std::span<const ReportFile> report_files,
+                   std::ostream& out);
 
 }  // namespace kbench

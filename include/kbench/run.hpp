@@ -22,7 +22,7 @@ namespace kbench {
 
 class StoredBaselines;
 struct Installation;
-struct LaneDevice;
+struct QueueDevice;
 
 /// One precision; `--precision` takes its name.
 struct Precision {
@@ -47,14 +47,14 @@ struct EvalOptions {
   std::shared_ptr<const StoredBaselines> stored;  ///< stored times; null: none
   std::string times_hash;  ///< hash of the stored times; --resume needs the same ones
   int trials = 5;
-  bool families = true;     ///< `--no-families`: only inputs that the problem draws
-  bool all_trials = false;  ///< `--all-trials`: go on after a clear failure
+  bool distributions = true;  ///< `--no-distributions`: only inputs that the problem draws
+  bool all_trials = false;    ///< `--all-trials`: go on after a clear failure
   bool cold_cache = true;
   bool eval_mode = false;                ///< `--eval-mode`: all models in eval mode
   std::optional<std::uint64_t> seed;     ///< none: a random secret of this run
   Sizes overrides;                       ///< --set
   std::vector<std::string> other_sizes;  ///< `--sizes`: names in sizes.json, checked last
-  ShrinkOptions shrink;
+  ReduceSizesOptions reduce_sizes;
   double compile_limit_s = 30;
   double nvcc_limit_s = 180;  ///< for an extension that needs nvcc
   double load_limit_s = 120;
@@ -63,7 +63,7 @@ struct EvalOptions {
   std::string score = kSpanScore;      ///< or kBusyScore, kWallScore
   double timing_budget_s = 0.5;        ///< for timing, per candidate
   unsigned jobs = 0;                   ///< compilers in parallel; 0: one per core
-  unsigned lanes = 1;                  ///< candidates in parallel on a GPU
+  unsigned device_queues = 1;          ///< candidates in parallel on a GPU
   std::string sanitize = "memory";     ///< none, memory, all: checks of the CPU executor
   std::uint64_t max_instructions = 0;  ///< per launch there, in warps; 0: only time
   bool require_clean = false;          ///< `--require clean`
@@ -73,7 +73,7 @@ struct EvalOptions {
   bool profile = false;                ///< one more call, counted or traced
   std::filesystem::path ncu;           ///< Nsight Compute for correct ones; empty: off
   std::string estimate_for = "H200";   ///< a row of gpu_models()
-  bool cage = true;                    ///< run candidates in a sandbox
+  bool sandbox = true;                 ///< run candidates in a sandbox
   bool reuse = true;                   ///< reuse the verdict of equal code
   /// Absolute folders of candidates, problems and results. No candidate can read them, even if they
   /// are on Python's or the loader's path.
@@ -115,7 +115,7 @@ class EvalRun {
 
   /// The `run` line: options and environment.
   RunHeader header(std::vector<std::string> arguments, std::string problem_set_hash);
-  const std::vector<LaneDevice>& devices() const;
+  const std::vector<QueueDevice>& devices() const;
   /// The secret that inputs are drawn from.
   const std::string& secret() const;
   /// Sets stored times of baselines for later candidates (EvalOptions::stored).

@@ -39,7 +39,7 @@ struct RunHeader {
 };
 
 /// One planned (problem, model, sample). Denominators count these entries, not the records.
-struct RosterEntry {
+struct ManifestEntry {
   Interned problem;
   int level = 0;
   Interned model;
@@ -51,7 +51,7 @@ struct RosterEntry {
 struct RunFile {
   std::vector<std::filesystem::path> files;  ///< the files that were read
   std::vector<RunHeader> headers;
-  std::vector<RosterEntry> roster;  ///< without duplicates
+  std::vector<ManifestEntry> manifest;  ///< without duplicates
   /// The verdict of each key: the last that is no harness fault. Of `correctness` one trial is
   /// kept: the first with a wrong element, else the one with the largest error. Findings and
   /// profile are left in the file (Record::left); RunDetails has them all.
@@ -95,7 +95,7 @@ class RunWriter {
 
   void write(const RunHeader& header);
   /// Adds to the manifest; a long one is split over several lines.
-  void write(const std::vector<RosterEntry>& roster);
+  void write(const std::vector<ManifestEntry>& manifest);
   /// Writes the details (one JSON line: log, raw measurements; null for none), then the record that
   /// points at them. Returns the record's line as written, without its line end. Throws
   /// kbench::Error on a full disk, which says what was kept. A torn line never spoils a good one:
@@ -124,7 +124,7 @@ class Selection {
   /// One row per field of a condition: of the manifest's entries, or of records.
   struct Field {
     std::string_view name;
-    void (*of_entry)(const RosterEntry& entry, const Take& take);
+    void (*of_entry)(const ManifestEntry& entry, const Take& take);
     void (*of_record)(const Record& record, const Take& take);
     bool of_plan() const { return of_entry != nullptr; }
   };
@@ -157,7 +157,7 @@ class Selection {
     std::vector<std::string> patterns;
     std::string text;
   };
-  static bool holds(const Condition& condition, const RosterEntry& entry);
+  static bool holds(const Condition& condition, const ManifestEntry& entry);
   static bool holds(const Condition& condition, const Record& record);
   std::vector<Condition> conditions_;
 };
@@ -194,7 +194,7 @@ struct AuditCheck {
   Interned judge = kOwnJudge;  ///< as Record::judge
   Interned precision = "native";
   int trials = 5;
-  bool families = true;  ///< with input distributions as well
+  bool distributions = true;  ///< with input distributions as well
 
   bool operator==(const AuditCheck&) const = default;
 };
@@ -212,15 +212,15 @@ struct ProblemAudit {
   Interned problem;  ///< Problem::key
   int level = 0;
   Interned problem_hash, options_hash, judge_hash;
-  Interned device, torch;        ///< as in Record
-  Interned sizes;                ///< as Record::sizes
-  std::optional<Shrunk> shrunk;  ///< as Record::shrunk
+  Interned device, torch;                     ///< as in Record
+  Interned sizes;                             ///< as Record::sizes
+  std::optional<ReducedSizes> reduced_sizes;  ///< as Record::reduced
   AuditCheck check;
   AuditOutcome outcome = AuditOutcome::kHarnessFault;
-  Interned cause;                                        ///< of a failure: a stable slug
-  std::string message;                                   ///< of a failure: one sentence
-  std::map<std::string, AuditAnswer> answers;            ///< by the names of the trivial answers
-  std::map<std::string, std::string> families_left_out;  ///< name → why
+  Interned cause;                              ///< of a failure: a stable slug
+  std::string message;                         ///< of a failure: one sentence
+  std::map<std::string, AuditAnswer> answers;  ///< by the names of the trivial answers
+  std::map<std::string, std::string> distributions_left_out;  ///< name → why
   double seconds = 0;
 
   /// Names of the answers that pass.

@@ -64,9 +64,9 @@ bool is_named_as_sample(const fs::path& name) {
 }
 
 /// Collects the accompanying files of one module.
-class Luggage {
+class AccompanyingFiles {
  public:
-  Luggage(fs::path root, const std::set<fs::path>& samples)
+  AccompanyingFiles(fs::path root, const std::set<fs::path>& samples)
       : root_(std::move(root)), samples_(samples) {}
 
   std::map<std::string, std::string> take() { return std::move(files_); }
@@ -131,11 +131,11 @@ std::map<std::string, std::string> files_beside(const fs::path& candidate, std::
   };
   each_quoted(source, '"', note);
   each_quoted(source, '\'', note);
-  Luggage luggage(root, samples);
+  AccompanyingFiles accompanying_files(root, samples);
   for (const fs::path& folder : folders)
-    for (const fs::path& name : names) luggage.add((folder / name).lexically_normal());
-  luggage.add_headers(folders);
-  return luggage.take();
+    for (const fs::path& name : names) accompanying_files.add((folder / name).lexically_normal());
+  accompanying_files.add_headers(folders);
+  return accompanying_files.take();
 }
 
 }  // namespace kbench

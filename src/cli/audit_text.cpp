@@ -43,7 +43,7 @@ std::string answers_table(std::span<const ProblemAudit> audits) {
   return table_text(rows, {}, kMaxColumn);
 }
 
-std::string family_cell(const AuditAnswer& answer) {
+std::string distribution_cell(const AuditAnswer& answer) {
   if (!answer.would_be_caught_by.empty()) return answer.would_be_caught_by;
   return answer.why.empty() ? kNone : fmt::format("{} (not checked: {})", kNone, answer.why);
 }
@@ -56,7 +56,7 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
       const AuditAnswer& answer = audit.answers.at(name);
       rows.push_back({audit.problem.str(), name,
                       answer.tolerance ? fmt::format("{}", *answer.tolerance) : kNone,
-                      family_cell(answer)});
+                      distribution_cell(answer)});
     }
   return rows.size() > 1 ? "\n" + table_text(rows, {}, kMaxColumn) : std::string();
 }
@@ -64,7 +64,7 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
 std::string check_text(const AuditCheck& check) {
   return fmt::format("{}, {}, {} trial{}{}", check.judge.str(), check.precision.str(), check.trials,
                      check.trials == 1 ? "" : "s",
-                     check.families ? " and input distributions" : "");
+                     check.distributions ? " and input distributions" : "");
 }
 
 }  // namespace
@@ -89,10 +89,10 @@ std::string audit_text(std::span<const ProblemAudit> audits) {
     text +=
         fmt::format("{} more could not be checked: {} problem_failure, {} harness_fault\n", failed,
                     with(AuditOutcome::kProblemFailure), with(AuditOutcome::kHarnessFault));
-  std::map<std::string, Shrunk> shrunk;
+  std::map<std::string, ReducedSizes> reduced_sizes;
   for (const ProblemAudit& audit : audits)
-    if (audit.shrunk) shrunk.emplace(audit.problem.str(), *audit.shrunk);
-  return shrunk.empty() ? text : text + shrunk_text(shrunk) + "\n";
+    if (audit.reduced_sizes) reduced_sizes.emplace(audit.problem.str(), *audit.reduced_sizes);
+  return reduced_sizes.empty() ? text : text + reduced_sizes_text(reduced_sizes) + "\n";
 }
 
 nlohmann::json audit_json(std::span<const ProblemAudit> audits) {

@@ -117,10 +117,10 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
   EvalRun run(installation, options, progress, cancel_fd);
   check_baselines(options, run);
   std::vector<Candidate> candidates, todo;
-  std::vector<RosterEntry> roster;
+  std::vector<ManifestEntry> manifest;
   for (const Problem& problem : problems) {
     candidates.push_back(reference_of(problem));
-    roster.push_back({problem.key, problem.level, kReferenceModel, 0, problem.tags});
+    manifest.push_back({problem.key, problem.level, kReferenceModel, 0, problem.tags});
   }
   std::unordered_set<std::string> known;
   if (arguments.resume && std::filesystem::exists(out)) {
@@ -142,7 +142,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
       todo.push_back(candidates[i]);
   RunWriter writer(out, arguments.resume);
   writer.write(run.header(own_command_line(), problem_set_hash(problems)));
-  writer.write(roster);
+  writer.write(manifest);
   progress.planned(todo.size(), candidates.size() - todo.size());
   bool faulty = false;
   const bool finished = run.run(problems, todo, [&](Record record, const nlohmann::json& details) {

@@ -27,8 +27,9 @@ struct CompareArguments {
 
 int compare(const CompareArguments& arguments, bool is_gated) {
   // Check the arguments before long files are read.
-  std::vector<ComparisonTarget> targets;
-  for (const std::string& format : arguments.formats) targets.push_back(comparison_target(format));
+  std::vector<ComparisonFile> report_files;
+  for (const std::string& format : arguments.formats)
+    report_files.push_back(comparison_file(format));
   ComparisonOptions options = arguments.options;
   options.select = selection_of(arguments.selections);
   if (is_gated) options.regression = parse_regression_gate(arguments.gate);
@@ -40,7 +41,7 @@ int compare(const CompareArguments& arguments, bool is_gated) {
   for (const std::filesystem::path& path : arguments.runs)
     runs.push_back({.name = path.string(), .run = read_run(path)});
   const Comparison comparison = build_comparison(std::move(runs), options);
-  write_comparison(comparison, targets, std::cout);
+  write_comparison(comparison, report_files, std::cout);
   if (!is_gated) return 0;
   const std::vector<std::string> sentences = regressions(comparison);
   for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);

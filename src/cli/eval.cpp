@@ -56,15 +56,15 @@ struct EvalArguments {
   std::vector<std::string> command_line;
 };
 
-std::vector<RosterEntry> roster_of(const std::vector<Candidate>& candidates,
-                                   const std::vector<Problem>& problems) {
-  std::vector<RosterEntry> roster;
+std::vector<ManifestEntry> manifest_of(const std::vector<Candidate>& candidates,
+                                       const std::vector<Problem>& problems) {
+  std::vector<ManifestEntry> manifest;
   for (const auto& candidate : candidates) {
     const auto problem = std::ranges::find(problems, candidate.problem, &Problem::key);
-    roster.push_back(
+    manifest.push_back(
         {candidate.problem, problem->level, candidate.model, candidate.sample, problem->tags});
   }
-  return roster;
+  return manifest;
 }
 
 /// Throws UsageError for GPU timing options, because the CPU has one timing method.
@@ -81,7 +81,7 @@ void check_gpu_timing(const EvalOptions& options) {
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
     throw UsageError("--require clean needs a sanitizer: give --sanitize memory or --sanitize all");
-  const LaneDevice& device = run.devices().front();
+  const QueueDevice& device = run.devices().front();
   if (!device.gpu) return check_gpu_timing(options);
   if (options.require_clean)
     throw UsageError(fmt::format(
@@ -96,7 +96,7 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
 /// Throws UsageError before the run if the file holds records of the other device class, because
 /// one report cannot hold both.
 void check_resumed(const RunFile& before, const std::filesystem::path& out, const EvalRun& run) {
-  const LaneDevice& device = run.devices().front();
+  const QueueDevice& device = run.devices().front();
   for (const Record& record : before.records) {
     if ((record.device == "cpu") == !device.gpu) continue;
     throw UsageError(fmt::format(
@@ -147,7 +147,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   }
   RunWriter writer(out, arguments.resume);
   writer.write(run.header(arguments.command_line, problem_set_hash(input.problems)));
-  writer.write(roster_of(input.candidates, input.problems));
+  writer.write(manifest_of(input.candidates, input.problems));
   std::vector<Candidate> todo;
   for (const auto& candidate : input.shard) {
     const auto problem = std::ranges::find(input.problems, candidate.problem, &Problem::key);
@@ -200,7 +200,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
         Candidate candidate = candidate_from_line(*line, problems, number);
         check_rules_know(candidate, options);
         const std::lock_guard lock(output);
-        if (writer) writer->write(roster_of({candidate}, problems));
+        if (writer) writer->write(manifest_of({candidate}, problems));
         return candidate;
       } catch (const UsageError& error) {
         const std::lock_guard lock(output);
@@ -282,12 +282,12 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
       ->capture_default_str();
   app.add_flag("!--no-reuse", a.options.reuse,
                "judge equal code for a problem again instead of copying its verdict");
-  app.add_flag("!--no-cage", a.options.cage,
+  app.add_flag("!--no-sandbox", a.options.sandbox,
                "run candidates without the sandbox; only for code that you trust");
   app.add_option("--entry", a.options.entry,
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
-  app.add_option("--lanes", a.options.lanes,
+  app.add_option("--queues", a.options.device_queues,
                  "candidates judged at once on a GPU; kbench times them one by one (not with "
                  "--candidates - or --kb-compat)")
       ->check(CLI::Range(1, 8))

@@ -45,7 +45,7 @@ int import(const ImportArguments& arguments) {
   for (const std::string& note : run.notes) tell("kbench: {}\n", note);
   RunWriter writer(arguments.out, false);
   writer.write(run.header);
-  writer.write(run.roster);
+  writer.write(run.manifest);
   std::size_t correct = 0;
   for (auto& [record, details] : run.records) {
     correct += record.outcome == Outcome::kCorrect ? 1 : 0;
@@ -53,7 +53,7 @@ int import(const ImportArguments& arguments) {
   }
   writer.write_end("", run.complete);
   fmt::print("{} of {} samples imported, {} correct; for more: kbench report {}\n",
-             run.records.size(), run.roster.size(), correct, arguments.out.string());
+             run.records.size(), run.manifest.size(), correct, arguments.out.string());
   return 0;
 }
 

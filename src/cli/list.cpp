@@ -16,7 +16,7 @@
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
 #include "cli/options/option_checks.hpp"
-#include "cli/options/shrink_option.hpp"
+#include "cli/options/reduce_sizes_option.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
@@ -32,7 +32,7 @@ namespace {
 
 struct ListArguments {
   std::vector<std::string> problems, settings;
-  std::string device = "auto", shrink = "auto";
+  std::string device = "auto", reduce_sizes = "auto";
   bool names = false, json = false;
 };
 
@@ -75,7 +75,7 @@ class Ticker {
 
 /// Fills in the sizes and the signature of each problem.
 void add_signatures(std::vector<ListedProblem>& listed, std::string_view device_class,
-                    const Sizes& overrides, const ShrinkOptions& shrink,
+                    const Sizes& overrides, const ReduceSizesOptions& reduce_sizes,
                     const Installation& installation) {
   // The results of a finished group are kept if the next group is interrupted.
   constexpr std::size_t kGroup = 10;
@@ -86,9 +86,9 @@ void add_signatures(std::vector<ListedProblem>& listed, std::string_view device_
         std::span(listed).subspan(begin).first(std::min(kGroup, listed.size() - begin));
     std::vector<std::pair<Problem, Sizes>> asked;
     for (ListedProblem& item : group) {
-      ChosenSizes chosen = source.choose_sizes(item.problem, device_class, overrides, shrink);
+      ChosenSizes chosen = source.choose_sizes(item.problem, device_class, overrides, reduce_sizes);
       item.sizes = std::move(chosen.sizes);
-      item.shrunk = chosen.shrunk;
+      item.reduced_sizes = chosen.reduced_sizes;
       asked.emplace_back(item.problem, item.sizes);
     }
     auto found = source.get(asked, "native");
@@ -104,7 +104,7 @@ std::vector<ListedProblem> listed_problems(const ListArguments& options, bool gp
   std::vector<ListedProblem> listed;
   listed.reserve(problems.size());
   for (const Problem& problem : problems) listed.push_back({problem, {}, {}, {}});
-  add_signatures(listed, gpu ? "gpu" : "cpu", overrides, parse_shrink(options.shrink),
+  add_signatures(listed, gpu ? "gpu" : "cpu", overrides, parse_reduce_sizes(options.reduce_sizes),
                  installation);
   return listed;
 }
@@ -154,7 +154,7 @@ Subcommand add_list(CLI::App& app) {
   command->add_option("--set", options->settings, "Override a constant of the problems: NAME=VALUE")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
-  add_shrink_option(*command, options->shrink);
+  add_reduce_sizes_option(*command, options->reduce_sizes);
   command
       ->add_option("--device", options->device,
                    "Sizes for this device; auto: cuda if there is a GPU")

@@ -142,10 +142,10 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
   std::string text = table_text(rows, right, kWidestCell);
   text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
                       problems.size(), problems.size() == 1 ? "" : "s", device_class);
-  std::map<std::string, Shrunk> shrunk;
+  std::map<std::string, ReducedSizes> reduced_sizes;
   for (const ListedProblem& listed : problems)
-    if (listed.shrunk) shrunk.emplace(listed.problem.key, *listed.shrunk);
-  return shrunk.empty() ? text : text + shrunk_text(shrunk) + "\n";
+    if (listed.reduced_sizes) reduced_sizes.emplace(listed.problem.key, *listed.reduced_sizes);
+  return reduced_sizes.empty() ? text : text + reduced_sizes_text(reduced_sizes) + "\n";
 }
 
 nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class) {
@@ -163,7 +163,7 @@ nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_vi
                            {"tags", problem.tags},
                            {"sizes", std::move(sizes)},
                            {"named_sizes", std::move(named)}};
-    if (listed.shrunk) json["shrunk"] = to_json(*listed.shrunk);
+    if (listed.reduced_sizes) json["reduced_sizes"] = to_json(*listed.reduced_sizes);
     if (const auto* signature = std::get_if<Signature>(&listed.found)) {
       add_signature(json, *signature);
     } else {

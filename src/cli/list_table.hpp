@@ -18,7 +18,8 @@ struct ListedProblem {
   Problem problem;
   Sizes sizes;                                 ///< that it was run with
   std::variant<Signature, std::string> found;  ///< or why it failed
-  std::optional<Shrunk> shrunk;                ///< set if it was above the limits of `--shrink`
+  std::optional<ReducedSizes>
+      reduced_sizes;  ///< set if it was above the limits of `--reduce-sizes`
 };
 
 /// "x: float32[16, 1000], dim = 1": the arguments of forward.
@@ -34,7 +35,7 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
 
 /// The same and more for programs: {"device", "precision", "problems": [{"key", "id", "name",
 /// "level", "path", "tags", "sizes", "named_sizes", and "inputs", "outputs", "parameters",
-/// "input_bytes", "state_bytes", "output_bytes", or "failure", and "shrunk"}]}.
+/// "input_bytes", "state_bytes", "output_bytes", or "failure", and "reduced_sizes"}]}.
 nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_view device_class);
 
 /// Every name that a plan for the problem may use, and a skeleton that compiles. For a problem that

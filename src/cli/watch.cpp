@@ -51,19 +51,19 @@ std::string duration_text(double seconds) {
 }
 
 /// The state of a run, from the lines read so far.
-class Standing {
+class ScoredSample {
  public:
-  explicit Standing(Selection selection) : selection_(std::move(selection)) {}
+  explicit ScoredSample(Selection selection) : selection_(std::move(selection)) {}
 
-  void add(RunNews news) {
+  void add(RunUpdate update) {
     RunFile part;
-    part.roster = std::move(news.roster);
-    part.records = std::move(news.records);
+    part.manifest = std::move(update.manifest);
+    part.records = std::move(update.records);
     selection_.apply(part);
-    for (const RosterEntry& entry : part.roster) planned_.insert(key_of(entry));
+    for (const ManifestEntry& entry : part.manifest) planned_.insert(key_of(entry));
     for (const Record& record : part.records) take(record);
-    bad_lines_ += news.bad_lines;
-    if (!news.headers.empty() || news.ended || !part.records.empty()) ended_ = news.ended;
+    bad_lines_ += update.bad_lines;
+    if (!update.headers.empty() || update.ended || !part.records.empty()) ended_ = update.ended;
   }
 
   bool ended() const { return ended_; }
@@ -184,18 +184,18 @@ bool wait(int cancel_fd, double seconds) {
 
 int watch(const WatchArguments& arguments) {
   RunFollower follower(arguments.run);
-  Standing standing(selection_of(arguments.selections));
+  ScoredSample scored_sample(selection_of(arguments.selections));
   const bool terminal = ::isatty(STDOUT_FILENO) == 1;
   const int cancel_fd = install_cancel();
   std::string last;
   while (true) {
     for (bool more = true; more;) {
-      RunNews news = follower.poll();
-      more = news.more;
-      standing.add(std::move(news));
+      RunUpdate update = follower.poll();
+      more = update.more;
+      scored_sample.add(std::move(update));
     }
     const bool is_written = follower.is_written();
-    const bool is_last = standing.ended() || !is_written || arguments.once;
+    const bool is_last = scored_sample.ended() || !is_written || arguments.once;
     if (terminal || is_last) {
       bool color = false;
       int width = 100;
@@ -203,9 +203,9 @@ int watch(const WatchArguments& arguments) {
       // Start at the top and erase the old text, so nothing flickers.
       if (terminal && !arguments.once) std::cout << "\x1b[H\x1b[2J";
       report::ConsoleLines out(std::cout, color, width);
-      standing.write(out, arguments.run.string(), is_written);
+      scored_sample.write(out, arguments.run.string(), is_written);
       std::cout.flush();
-    } else if (std::string line = standing.line(); line != last) {
+    } else if (std::string line = scored_sample.line(); line != last) {
       std::cout << line << std::endl;
       last = std::move(line);
     }

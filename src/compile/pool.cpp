@@ -17,7 +17,7 @@
 #include "compile/compiler_fault.hpp"
 #include "compile/compiler_turns.hpp"
 #include "compile/content_cache.hpp"
-#include "compile/headers/shims.hpp"
+#include "compile/headers/compatibility_headers.hpp"
 #include "compile/languages.hpp"
 #include "compile/ptx_names.hpp"
 #include "compile/wire.hpp"
@@ -48,9 +48,10 @@ std::string folder_identity(const fs::path& folder) {
   return hash.hex();
 }
 
-std::string shims_identity() {
+std::string compatibility_headers_identity() {
   Sha256 hash;
-  for (const Shim& shim : shims()) hash.field(shim.name).field(shim.text);
+  for (const CompatibilityHeader& compatibility_header : compatibility_headers())
+    hash.field(compatibility_header.name).field(compatibility_header.text);
   return hash.hex();
 }
 
@@ -142,7 +143,7 @@ struct CompilePool::Impl {
   CompilerSetup setup;
   ContentCache cache;
   std::string includes_identity;
-  std::string shims_hash = shims_identity();
+  std::string compatibility_headers_hash = compatibility_headers_identity();
   std::mutex version_mutex;
   std::string version_text;  ///< empty: not asked yet
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
@@ -215,7 +216,9 @@ std::string CompilePool::Impl::key_of(const CompileRequest& request) {
   for (const auto& name : request.name_expressions) hash.field(name);
   if (!request.find_parameters) hash.field("no parameters");
   hash.field(version()).field(std::to_string(fs::file_size(setup.nvrtc, ignored)));
-  hash.field(shims_hash).field(includes_identity).field(std::to_string(setup.memory_bytes));
+  hash.field(compatibility_headers_hash)
+      .field(includes_identity)
+      .field(std::to_string(setup.memory_bytes));
   return hash.hex();
 }
 

@@ -13,7 +13,7 @@
 
 #include "candidate/generation_config.hpp"
 #include "kbench/error.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 #include "score/kernelbench_timing.hpp"
 #include "score/kernelbench_verdict.hpp"
@@ -205,7 +205,7 @@ class Exporter {
   Exporter(const RunFile& run, const ExportOptions& options) : run_(run), options_(options) {}
 
   Export make() && {
-    for (const StandingGroup& group : standing_groups(run_)) add(group);
+    for (const ScoredSampleGroup& group : scored_sample_groups(run_)) add(group);
     if (folders_.empty()) {
       throw UsageError(
           "nothing to export: KernelBench names problems by level and number (level1/19_ReLU), and "
@@ -221,11 +221,12 @@ class Exporter {
   /// Model, level, precision, device, judge.
   using Key = std::tuple<std::string, int, std::string, std::string, std::string>;
 
-  void add(const StandingGroup& group) {
-    for (const Standing& standing : group.standings) {
-      const RosterEntry& entry = run_.roster[standing.entry];
-      const Record* record =
-          standing.record == Standing::kNoRecord ? nullptr : &run_.records[standing.record];
+  void add(const ScoredSampleGroup& group) {
+    for (const ScoredSample& scored_sample : group.scored_samples) {
+      const ManifestEntry& entry = run_.manifest[scored_sample.entry];
+      const Record* record = scored_sample.record == ScoredSample::kNoRecord
+                                 ? nullptr
+                                 : &run_.records[scored_sample.record];
       if (record == nullptr || record->outcome == Outcome::kHarnessFault) {
         ++without_verdict_;
         continue;

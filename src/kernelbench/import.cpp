@@ -82,13 +82,13 @@ class Importer {
     choose_precision();
     choose_device();
     for (const auto& [place, sample] : samples_) add(place.first, place.second, sample);
-    if (run_.roster.empty()) {
+    if (run_.manifest.empty()) {
       throw UsageError(fmt::format("{} has no result for any of the named problems",
                                    (folder_ / "eval_results.json").string()));
     }
     add_missing();
     tell_what_is_missing();
-    run_.complete = run_.records.size() == run_.roster.size();
+    run_.complete = run_.records.size() == run_.manifest.size();
     write_header();
     return std::move(run_);
   }
@@ -206,11 +206,11 @@ class Importer {
       ++of_other_problems_;
       return;
     }
-    run_.roster.push_back({.problem = name->key,
-                           .level = level_,
-                           .model = model_,
-                           .sample = sample,
-                           .tags = name->tags});
+    run_.manifest.push_back({.problem = name->key,
+                             .level = level_,
+                             .model = model_,
+                             .sample = sample,
+                             .tags = name->tags});
     Record record = blank(*name, sample, what);
     if (what.result == nullptr || !what.result->fault.empty()) {
       ++without_result_;
@@ -291,14 +291,14 @@ class Importer {
   /// Adds the given problems without any code, because KernelBench counts them in denominators.
   void add_missing() {
     std::set<Interned> there;
-    for (const RosterEntry& entry : run_.roster) there.insert(entry.problem);
+    for (const ManifestEntry& entry : run_.manifest) there.insert(entry.problem);
     for (const ImportName& name : names_->named()) {
       if (there.contains(name.key)) continue;
-      run_.roster.push_back(
+      run_.manifest.push_back(
           {.problem = name.key, .level = level_, .model = model_, .sample = 0, .tags = name.tags});
       Record record = blank(name, 0, {});
       record.outcome = Outcome::kMissing;
-      record.stage = Stage::kRoster;
+      record.stage = Stage::kManifest;
       record.cause = "no_code";
       record.message = "the run folder has neither a kernel nor a result for this problem";
       run_.records.emplace_back(std::move(record), json());

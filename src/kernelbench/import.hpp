@@ -29,7 +29,7 @@ struct ImportOptions {
 /// A KernelBench run folder, converted to the parts of a run file.
 struct ImportedRun {
   RunHeader header;  ///< without version and arguments, which the caller adds
-  std::vector<RosterEntry> roster;
+  std::vector<ManifestEntry> manifest;
   /// Each record with its details: KernelBench's result, unchanged.
   std::vector<std::pair<Record, nlohmann::json>> records;
   std::vector<std::string> notes;  ///< a sentence for each thing that is missing or was ignored

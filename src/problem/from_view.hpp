@@ -4,9 +4,9 @@
 #include "base/json/view.hpp"
 #include "kbench/problem.hpp"
 
-/// As kbench::shrunk_from_json(), from any JsonView.
+/// As kbench::reduced_sizes_from_json(), from any JsonView.
 namespace kbench {
 
-Shrunk shrunk_from(JsonView object);
+ReducedSizes reduced_sizes_from(JsonView object);
 
 }  // namespace kbench

@@ -252,7 +252,7 @@ class Finder {
     if (entry != sizes->second.end()) {
       problem.named_sizes = entry->second.named_sizes;
       problem.tags = entry->second.tags;
-      problem.families_off = entry->second.families_off;
+      problem.distributions_off = entry->second.distributions_off;
     }
     found_.push_back(std::move(problem));
   }
@@ -271,7 +271,8 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes) {
   Sha256 hash;
   hash.field("problem").field(problem.source);
   for (const auto& [name, literal] : sizes) hash.field(name).field(literal);
-  for (const auto& [family, reason] : problem.families_off) hash.field("without").field(family);
+  for (const auto& [distribution, reason] : problem.distributions_off)
+    hash.field("without").field(distribution);
   return hash.hex();
 }
 

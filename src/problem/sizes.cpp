@@ -57,12 +57,12 @@ class Reader {
         }
         continue;
       }
-      if (name == "families_off") {
+      if (name == "distributions_off") {
         require(content.is_object(), where, "an object of reasons");
-        for (const auto& [family, reason] : content.items()) {
+        for (const auto& [distribution, reason] : content.items()) {
           require(reason.is_string() && !reason.get_ref<const std::string&>().empty(),
-                  fmt::format("{}: \"{}\"", where, family), "a reason");
-          entry.families_off[family] = reason.get<std::string>();
+                  fmt::format("{}: \"{}\"", where, distribution), "a reason");
+          entry.distributions_off[distribution] = reason.get<std::string>();
         }
         continue;
       }

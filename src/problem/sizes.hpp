@@ -14,7 +14,7 @@ namespace kbench {
 struct SizesEntry {
   std::map<std::string, Sizes> named_sizes;
   std::vector<std::string> tags;
-  std::map<std::string, std::string> families_off;
+  std::map<std::string, std::string> distributions_off;
 };
 
 /// The entries of `set`/sizes.json by problem key; none if there is no such file. Throws UsageError

@@ -35,7 +35,7 @@ json module_json(const ModuleJob& job) {
           {"eval_mode", job.eval_mode},
           {"arguments", arguments},
           {"returns_sequence", job.returns_sequence},
-          {"scout", job.scout}};
+          {"dry_import", job.dry_import}};
 }
 
 ModuleJob module_from_json(const json& object) {
@@ -50,7 +50,7 @@ ModuleJob module_from_json(const json& object) {
   job.precision = object.at("precision");
   job.eval_mode = object.at("eval_mode");
   job.returns_sequence = object.at("returns_sequence");
-  job.scout = object.at("scout");
+  job.dry_import = object.at("dry_import");
   for (const auto& argument : object.at("arguments")) {
     if (argument.contains("tensor"))
       job.arguments.emplace_back(argument.at("tensor").get<std::size_t>());

@@ -34,7 +34,7 @@ struct ModuleJob {
   /// Arguments of forward: the index of a tensor in the plan, or a plain value.
   std::vector<std::variant<std::size_t, Value>> arguments;
   bool returns_sequence = false;  ///< as in the signature: the candidate must return a sequence
-  bool scout = false;             ///< dry import: imports, requests builds, and ends
+  bool dry_import = false;        ///< dry import: imports, requests builds, and ends
   bool eval_mode = false;         ///< its model is in eval mode, as the reference's is
 };
 

@@ -39,7 +39,8 @@ enum class MessageType : std::uint16_t {
   kProbe,          ///< asks if the device is still usable; answered with kHealthy
   kWarm,           ///< JSON {device}: opens it before the problem comes; answered with kHealthy
   kClose,          ///< closes its problem and frees its memory; not answered
-  kShrink,         ///< JSON problem, max_bytes, max_flops; answered with kShrunk or kProblemFailure
+  kReduceSizes,    ///< JSON problem, max_bytes, max_flops; answered with kReducedSizes or
+                   ///< kProblemFailure
   kAudit,          ///< audits the open problem; answered with kAudited or kProblemFailure
   kMeasure,        ///< JSON {device}: its throughput; answered with kMeasured or kProblemFailure
   // judge → driver
@@ -49,8 +50,8 @@ enum class MessageType : std::uint16_t {
   kPhase,           ///< JSON {phase}: "timing" waits for kGo
   kVerdict,         ///< JSON: outcome, correctness, timing
   kHealthy,         ///< answer to kProbe
-  kShrunk,          ///< JSON {sizes, shrunk}
-  kAudited,         ///< JSON {answers, families_left_out}
+  kReducedSizes,    ///< JSON {sizes, reduced}
+  kAudited,         ///< JSON {answers, distributions_left_out}
   kMeasured,        ///< JSON: Peaks
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; a descriptor for each shared object that has the buffers
@@ -66,7 +67,7 @@ enum class MessageType : std::uint16_t {
   kProfiled,     ///< ProfiledBody, LaunchCounts[], OperatorCounts[]: answer to a counted kCall
   // candidate → driver, on a separate channel
   kCompile = 96,  ///< JSON: an extension to build; no pickles, nothing is evaluated
-  kScouted,       ///< JSON: how a dry import ended
+  kDryImported,   ///< JSON: how a dry import ended
   kStandsBy,      ///< from a warm process: its device is open
   // driver → candidate
   kCompiled = 112,  ///< JSON; descriptors: the sealed shared object and image, if built
@@ -97,7 +98,7 @@ enum class CallMode : std::uint32_t {
   kPlain,
   kCounted,    ///< the kernels' work is counted; answered with kProfiled
   kUndefined,  ///< uses Artifact::undefined_ptx, if a plan's kernels have it
-  kGhost,      ///< ablation run: kbench skips the candidate's own kernels if it launches them
+  kAblation,   ///< ablation run: kbench skips the candidate's own kernels if it launches them
   kNext,       ///< the model keeps the state of its last call; other inputs
   kEvalMode,   ///< puts a module in eval mode for good: a last call after a wrong answer
 };

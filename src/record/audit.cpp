@@ -28,7 +28,7 @@ AuditCheck check_from(const Fields& fields) {
   return {.judge = fields.text("judge"),
           .precision = fields.text("precision"),
           .trials = fields.integer<int>("trials"),
-          .families = fields.boolean("families")};
+          .distributions = fields.boolean("distributions")};
 }
 
 AuditAnswer answer_from(const Fields& fields) {
@@ -112,18 +112,18 @@ json to_json(const ProblemAudit& audit) {
           {"device", audit.device.str()},
           {"torch", audit.torch.str()},
           {"sizes", audit.sizes.empty() ? json::object() : json::parse(audit.sizes.str())},
-          {"shrunk", audit.shrunk ? to_json(*audit.shrunk) : json()},
+          {"reduced_sizes", audit.reduced_sizes ? to_json(*audit.reduced_sizes) : json()},
           {"check",
            {{"judge", audit.check.judge.str()},
             {"precision", audit.check.precision.str()},
             {"trials", audit.check.trials},
-            {"families", audit.check.families}}},
+            {"distributions", audit.check.distributions}}},
           {"outcome", to_string(audit.outcome)},
           {"cause", audit.cause.str()},
           {"message", audit.message},
           {"degenerate", audited ? json(audit.outcome == AuditOutcome::kDegenerate) : json()},
           {"answers", std::move(answers)},
-          {"families_left_out", audit.families_left_out},
+          {"distributions_left_out", audit.distributions_left_out},
           {"seconds", number_or_null(audit.seconds)}};
 }
 
@@ -140,15 +140,16 @@ ProblemAudit problem_audit_from_json(const json& line) {
   audit.torch = fields.text("torch");
   if (const json sizes = fields.object("sizes").to_json(); !sizes.empty())
     audit.sizes = sizes.dump();
-  if (const auto shrunk = fields.maybe("shrunk")) audit.shrunk = shrunk_from(*shrunk);
+  if (const auto reduced_sizes = fields.maybe("reduced_sizes"))
+    audit.reduced_sizes = reduced_sizes_from(*reduced_sizes);
   audit.check = check_from(Fields(fields.object("check")));
   audit.outcome = outcome_from(fields.text("outcome"));
   audit.cause = fields.text("cause");
   audit.message = fields.text("message");
   for (const JsonView answer : fields.object("answers"))
     audit.answers.emplace(answer.key(), answer_from(Fields(answer)));
-  for (const JsonView why : fields.object("families_left_out"))
-    audit.families_left_out.emplace(why.key(), Fields::text_of(why, "families_left_out"));
+  for (const JsonView why : fields.object("distributions_left_out"))
+    audit.distributions_left_out.emplace(why.key(), Fields::text_of(why, "distributions_left_out"));
   audit.seconds = fields.number("seconds");
   return audit;
 }

@@ -26,7 +26,7 @@ constexpr std::array kOutcomes = {
     OutcomeRow{Outcome::kHarnessFault, "harness_fault", "harness fault", false},
 };
 
-constexpr std::array<std::string_view, 6> kStages = {"roster",      "compile", "load",
+constexpr std::array<std::string_view, 6> kStages = {"manifest",    "compile", "load",
                                                      "correctness", "timing",  "done"};
 
 }  // namespace

@@ -24,7 +24,7 @@ json to_json(const TrialResult& trial) {
                    {"got", trial.first_wrong->got}};
   }
   return {{"trial", trial.trial},
-          {"family", trial.family},
+          {"distribution", trial.distribution},
           {"sizes", trial.sizes.empty() ? json() : json(trial.sizes)},
           {"max_abs_error", number_or_null(trial.max_abs_error)},
           {"max_rel_error", number_or_null(trial.max_rel_error)},
@@ -180,7 +180,7 @@ json to_json(const Record& record) {
                {"seconds", number_or_null(record.seconds)},
                {"ended", time_or_null(record.ended_at)},
                {"sizes", record.sizes.empty() ? json::object() : json::parse(record.sizes.str())},
-               {"shrunk", nullptr},
+               {"reduced_sizes", nullptr},
                {"sol", nullptr},
                {"correct_at", nullptr},
                {"compile", nullptr},
@@ -190,7 +190,7 @@ json to_json(const Record& record) {
                {"degenerate_problem", nullptr},
                {"correctness", json::array()},
                {"speedup", json::array()}};
-  if (record.shrunk) line["shrunk"] = to_json(*record.shrunk);
+  if (record.reduced_sizes) line["reduced_sizes"] = to_json(*record.reduced_sizes);
   if (record.correct_at) line["correct_at"] = *record.correct_at;
   if (record.compile) {
     const auto& host_s = record.compile->host_s;

@@ -38,7 +38,7 @@ WrongElement wrong_element_from(const Fields& fields) {
 TrialResult trial_from(const Fields& fields) {
   TrialResult trial;
   trial.trial = fields.integer<int>("trial");
-  trial.family = fields.text("family");
+  trial.distribution = fields.text("distribution");
   if (fields.maybe("sizes")) trial.sizes = fields.text("sizes");
   trial.max_abs_error = fields.maybe_number("max_abs_error");
   trial.max_rel_error = fields.maybe_number("max_rel_error");
@@ -153,7 +153,8 @@ void read_sizes(const Fields& fields, Record& record) {
     for (const JsonView literal : sizes) Fields::text_of(literal, "sizes");
     if (sizes.size() != 0) record.sizes = sizes.to_json().dump();
   }
-  if (const auto shrunk = fields.maybe("shrunk")) record.shrunk = shrunk_from(*shrunk);
+  if (const auto reduced_sizes = fields.maybe("reduced_sizes"))
+    record.reduced_sizes = reduced_sizes_from(*reduced_sizes);
   if (const auto sol = fields.maybe("sol")) record.sol = speed_of_light_from(*sol);
 }
 

@@ -26,8 +26,8 @@ constexpr std::size_t kBlocksAhead = 2;  // per thread, parsed but not yet taken
 void add_to_block(Block& block, RunLine line) {
   if (auto* record = std::get_if<Record>(&line)) {
     block.records.push_back(std::move(*record));
-  } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
-    std::ranges::move(*roster, std::back_inserter(block.roster));
+  } else if (auto* manifest = std::get_if<std::vector<ManifestEntry>>(&line)) {
+    std::ranges::move(*manifest, std::back_inserter(block.manifest));
   } else if (auto* header = std::get_if<RunHeader>(&line)) {
     block.marks.emplace_back(std::move(*header));
   } else if (auto* end = std::get_if<RunEnd>(&line)) {

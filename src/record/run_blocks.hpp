@@ -23,7 +23,7 @@ namespace kbench {
 /// The content of one block's lines, in file order within each kind.
 struct Block {
   std::vector<Record> records;
-  std::vector<RosterEntry> roster;
+  std::vector<ManifestEntry> manifest;
   std::vector<std::variant<RunHeader, RunEnd>> marks;
   std::vector<std::pair<std::size_t, std::string>> bad;  ///< (line within the block, what)
   std::vector<std::pair<std::size_t, std::string>> unknown;

@@ -22,23 +22,23 @@ namespace {
 /// Limit of bytes per poll(), because records take more memory than their lines.
 constexpr std::size_t kMostBytes = 16u << 20;
 
-void add_to_news(RunNews& news, std::string_view text, JsonReader& reader) {
+void add_to_update(RunUpdate& update, std::string_view text, JsonReader& reader) {
   if (text.find_first_not_of(" \t\r") == std::string_view::npos) return;
   try {
     if (!reader.parse(text)) throw Error("is not JSON");
     RunLine line = run_line_from(reader.root(), Trials::kShown);
     if (auto* record = std::get_if<Record>(&line)) {
-      news.records.push_back(std::move(*record));
-    } else if (auto* roster = std::get_if<std::vector<RosterEntry>>(&line)) {
-      std::ranges::move(*roster, std::back_inserter(news.roster));
+      update.records.push_back(std::move(*record));
+    } else if (auto* manifest = std::get_if<std::vector<ManifestEntry>>(&line)) {
+      std::ranges::move(*manifest, std::back_inserter(update.manifest));
     } else if (auto* header = std::get_if<RunHeader>(&line)) {
-      news.headers.push_back(std::move(*header));
-      news.ended = false;
+      update.headers.push_back(std::move(*header));
+      update.ended = false;
     } else if (std::holds_alternative<RunEnd>(line)) {
-      news.ended = true;
+      update.ended = true;
     }
   } catch (const Error&) {
-    ++news.bad_lines;
+    ++update.bad_lines;
   }
 }
 
@@ -53,28 +53,28 @@ RunFollower::RunFollower(std::filesystem::path path)
     throw UsageError(fmt::format("{} is not a run file: it is not a regular file", path_.string()));
 }
 
-RunNews RunFollower::poll() {
+RunUpdate RunFollower::poll() {
   struct stat status {};
   if (::fstat(file_.value(), &status) != 0 || static_cast<std::uint64_t>(status.st_size) < offset_)
     throw UsageError(
         fmt::format("{} became shorter: another run is writing to it", path_.string()));
-  RunNews news;
+  RunUpdate update;
   JsonReader reader;
   std::string part(1u << 20, '\0');
   const std::uint64_t most = offset_ + kMostBytes;
   while (true) {
-    news.more = offset_ >= most;
-    if (news.more) return news;
+    update.more = offset_ >= most;
+    if (update.more) return update;
     const ssize_t n = ::pread(file_.value(), part.data(), part.size(), static_cast<off_t>(offset_));
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) throw Error(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
-    if (n == 0) return news;
+    if (n == 0) return update;
     offset_ += static_cast<std::uint64_t>(n);
     std::string_view text(part.data(), static_cast<std::size_t>(n));
     for (std::size_t end = text.find('\n'); end != std::string_view::npos; end = text.find('\n')) {
       rest_ += text.substr(0, end);
       try {
-        add_to_news(news, rest_, reader);
+        add_to_update(update, rest_, reader);
       } catch (const UsageError& error) {
         throw UsageError(fmt::format("{} {}", path_.string(), error.what()));
       }

@@ -12,9 +12,9 @@
 namespace kbench {
 
 /// Lines that were appended to a run file.
-struct RunNews {
+struct RunUpdate {
   std::vector<RunHeader> headers;
-  std::vector<RosterEntry> roster;
+  std::vector<ManifestEntry> manifest;
   std::vector<Record> records;
   bool ended = false;           ///< the run has ended, as of the last line
   std::uint64_t bad_lines = 0;  ///< lines that could not be read
@@ -29,7 +29,7 @@ class RunFollower {
   /// Reads the complete lines that were appended since the last call, some megabytes at most.
   /// Records hold what a report shows. Throws UsageError if the file has become shorter (another
   /// run writes to it), or is of a newer major version.
-  RunNews poll();
+  RunUpdate poll();
   /// True if a process holds the lock for writing to the file.
   bool is_written() const;
 

@@ -55,11 +55,11 @@ RunHeader header_from(const Fields& fields, int newest_major) {
   return header;
 }
 
-std::vector<RosterEntry> roster_from(const Fields& fields) {
-  std::vector<RosterEntry> roster;
+std::vector<ManifestEntry> manifest_from(const Fields& fields) {
+  std::vector<ManifestEntry> manifest;
   for (const JsonView item : fields.array("entries")) {
     const Fields entry(item);
-    RosterEntry planned;
+    ManifestEntry planned;
     planned.problem = entry.text("problem");
     planned.level = entry.integer<int>("level");
     planned.model = entry.text("model");
@@ -69,10 +69,10 @@ std::vector<RosterEntry> roster_from(const Fields& fields) {
       if (!number || !std::in_range<int>(*number))
         throw Error("field \"samples\" holds something other than numbers of samples");
       planned.sample = static_cast<int>(*number);
-      roster.push_back(planned);
+      manifest.push_back(planned);
     }
   }
-  return roster;
+  return manifest;
 }
 
 }  // namespace
@@ -89,10 +89,10 @@ json to_json(const RunHeader& header) {
           {"problem_set_hash", header.problem_set_hash}};
 }
 
-json to_json(std::span<const RosterEntry> roster) {
+json to_json(std::span<const ManifestEntry> manifest) {
   json entries = json::array();
-  const RosterEntry* last = nullptr;
-  for (const RosterEntry& entry : roster) {
+  const ManifestEntry* last = nullptr;
+  for (const ManifestEntry& entry : manifest) {
     const bool continues = last != nullptr && last->problem == entry.problem &&
                            last->model == entry.model && last->level == entry.level &&
                            last->tags == entry.tags;
@@ -107,7 +107,7 @@ json to_json(std::span<const RosterEntry> roster) {
     }
     last = &entry;
   }
-  return {{"type", "roster"}, {"entries", std::move(entries)}};
+  return {{"type", "manifest"}, {"entries", std::move(entries)}};
 }
 
 json to_json(const RunEnd& end) {
@@ -123,7 +123,7 @@ RunLine run_line_from(JsonView line, Trials trials) {
   const Fields fields(line);
   const std::string_view type = fields.text("type");
   if (type == "record") return record_from(line, trials);
-  if (type == "roster") return roster_from(fields);
+  if (type == "manifest") return manifest_from(fields);
   if (type == "run") return header_from(fields, kSchemaMajor);
   if (type == "end") {
     return RunEnd{.secret = fields.string("secret"), .complete = fields.boolean("complete")};

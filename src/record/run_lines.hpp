@@ -23,11 +23,11 @@ struct UnknownLine {
   std::string type;
 };
 
-using RunLine = std::variant<Record, std::vector<RosterEntry>, RunHeader, RunEnd, UnknownLine>;
+using RunLine = std::variant<Record, std::vector<ManifestEntry>, RunHeader, RunEnd, UnknownLine>;
 
 nlohmann::json to_json(const RunHeader& header);
 /// Neighbours that differ only in the sample become one entry of the line.
-nlohmann::json to_json(std::span<const RosterEntry> roster);
+nlohmann::json to_json(std::span<const ManifestEntry> manifest);
 nlohmann::json to_json(const RunEnd& end);
 
 /// Reads the header of a run or an audit; ignores the line's type. Throws kbench::Error that names

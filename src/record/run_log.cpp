@@ -65,9 +65,9 @@ struct SampleEqual {
 };
 
 struct EntryHash {
-  const std::vector<RosterEntry>* roster;
+  const std::vector<ManifestEntry>* manifest;
   std::size_t operator()(std::uint32_t index) const {
-    const RosterEntry& entry = (*roster)[index];
+    const ManifestEntry& entry = (*manifest)[index];
     std::size_t seed = static_cast<std::size_t>(entry.sample);
     mix(seed, std::hash<Interned>()(entry.problem));
     mix(seed, std::hash<Interned>()(entry.model));
@@ -76,10 +76,10 @@ struct EntryHash {
 };
 
 struct EntryEqual {
-  const std::vector<RosterEntry>* roster;
+  const std::vector<ManifestEntry>* manifest;
   bool operator()(std::uint32_t a, std::uint32_t b) const {
-    const RosterEntry& x = (*roster)[a];
-    const RosterEntry& y = (*roster)[b];
+    const ManifestEntry& x = (*manifest)[a];
+    const ManifestEntry& y = (*manifest)[b];
     return x.problem == y.problem && x.model == y.model && x.sample == y.sample;
   }
 };
@@ -89,7 +89,7 @@ class Merger {
  public:
   Merger()
       : by_key_(0, KeyHash{&run_.records}, KeyEqual{&run_.records}),
-        planned_(0, EntryHash{&run_.roster}, EntryEqual{&run_.roster}) {}
+        planned_(0, EntryHash{&run_.manifest}, EntryEqual{&run_.manifest}) {}
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
 
@@ -159,10 +159,10 @@ class Merger {
         run_.secret = std::move(std::get<RunEnd>(mark).secret);
       }
     }
-    for (RosterEntry& entry : block.roster) {
-      run_.roster.push_back(std::move(entry));
-      if (!planned_.insert(static_cast<std::uint32_t>(run_.roster.size() - 1)).second) {
-        run_.roster.pop_back();
+    for (ManifestEntry& entry : block.manifest) {
+      run_.manifest.push_back(std::move(entry));
+      if (!planned_.insert(static_cast<std::uint32_t>(run_.manifest.size() - 1)).second) {
+        run_.manifest.pop_back();
       }
     }
     for (Record& record : block.records) add_record(std::move(record));

@@ -14,7 +14,7 @@ namespace kbench {
 namespace {
 
 // Keeps a manifest line near 100 kB, so that threads can parse the lines in parallel.
-constexpr std::size_t kRosterEntriesPerLine = 1000;
+constexpr std::size_t kManifestEntriesPerLine = 1000;
 
 /// Throws UsageError for a file that does not begin with a run line.
 void check_run_line(const LineFile& file) {
@@ -71,11 +71,11 @@ RunWriter::~RunWriter() = default;
 
 void RunWriter::write(const RunHeader& header) { impl_->append(impl_->run, to_json(header)); }
 
-void RunWriter::write(const std::vector<RosterEntry>& roster) {
-  const std::span<const RosterEntry> all = roster;
-  for (std::size_t i = 0; i < all.size(); i += kRosterEntriesPerLine) {
+void RunWriter::write(const std::vector<ManifestEntry>& manifest) {
+  const std::span<const ManifestEntry> all = manifest;
+  for (std::size_t i = 0; i < all.size(); i += kManifestEntriesPerLine) {
     impl_->append(impl_->run,
-                  to_json(all.subspan(i, std::min(kRosterEntriesPerLine, all.size() - i))));
+                  to_json(all.subspan(i, std::min(kManifestEntriesPerLine, all.size() - i))));
   }
 }
 

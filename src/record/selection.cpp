@@ -18,7 +18,7 @@ using Take = Selection::Take;
 
 constexpr std::array kFields = {
     Selection::Field{"problem",
-                     [](const RosterEntry& entry, const Take& take) {
+                     [](const ManifestEntry& entry, const Take& take) {
                        const std::string_view key = entry.problem.str();
                        take(key);
                        // As in a command's PROBLEM, "19_ReLU" names "level1/19_ReLU".
@@ -27,17 +27,17 @@ constexpr std::array kFields = {
                      nullptr},
     Selection::Field{
         "level",
-        [](const RosterEntry& entry, const Take& take) { take(std::to_string(entry.level)); },
+        [](const ManifestEntry& entry, const Take& take) { take(std::to_string(entry.level)); },
         nullptr},
     Selection::Field{"model",
-                     [](const RosterEntry& entry, const Take& take) { take(entry.model.str()); },
+                     [](const ManifestEntry& entry, const Take& take) { take(entry.model.str()); },
                      nullptr},
     Selection::Field{
         "sample",
-        [](const RosterEntry& entry, const Take& take) { take(std::to_string(entry.sample)); },
+        [](const ManifestEntry& entry, const Take& take) { take(std::to_string(entry.sample)); },
         nullptr},
     Selection::Field{"tag",
-                     [](const RosterEntry& entry, const Take& take) {
+                     [](const ManifestEntry& entry, const Take& take) {
                        for (const std::string& tag : entry.tags) take(tag);
                      },
                      nullptr},
@@ -133,7 +133,7 @@ bool Selection::lists_some() const {
       conditions_, [](const Condition& condition) { return !condition.field->of_plan(); });
 }
 
-bool Selection::holds(const Condition& condition, const RosterEntry& entry) {
+bool Selection::holds(const Condition& condition, const ManifestEntry& entry) {
   bool any = false;
   condition.field->of_entry(
       entry, [&](std::string_view text) { any = any || matches_any(condition.patterns, text); });
@@ -155,7 +155,7 @@ void Selection::apply(RunFile& run) const {
     if (condition.field->of_plan()) of_plan.push_back(&condition);
   if (of_plan.empty()) return;
   std::set<std::tuple<Interned, Interned, int>> left_out;
-  std::erase_if(run.roster, [&](const RosterEntry& entry) {
+  std::erase_if(run.manifest, [&](const ManifestEntry& entry) {
     const bool stays = std::ranges::all_of(
         of_plan, [&](const Condition* condition) { return holds(*condition, entry); });
     if (!stays) left_out.emplace(entry.model, entry.problem, entry.sample);
@@ -167,11 +167,11 @@ void Selection::apply(RunFile& run) const {
 }
 
 void Selection::choose_from(RunFile& run, std::string_view name) const {
-  if (conditions_.empty() || run.roster.empty()) return apply(run);
-  std::vector<RosterEntry> roster = run.roster;
+  if (conditions_.empty() || run.manifest.empty()) return apply(run);
+  std::vector<ManifestEntry> manifest = run.manifest;
   apply(run);
-  if (!run.roster.empty()) return;
-  run.roster = std::move(roster);
+  if (!run.manifest.empty()) return;
+  run.manifest = std::move(manifest);
   throw UsageError(fmt::format("--select {} matches nothing in {}{}", text(), name, likely(run)));
 }
 
@@ -184,7 +184,7 @@ std::string Selection::likely(const RunFile& run) const {
       if (!known.contains(text)) known.emplace(text);
     };
     if (condition.field->of_plan()) {
-      for (const RosterEntry& entry : run.roster) condition.field->of_entry(entry, take);
+      for (const ManifestEntry& entry : run.manifest) condition.field->of_entry(entry, take);
     } else {
       for (const Record& record : run.records) condition.field->of_record(record, take);
     }

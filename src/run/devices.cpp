@@ -21,13 +21,13 @@ constexpr std::array<Precision, 4> kPrecisions{{
     {"bf16", "floating tensors as bfloat16"},
 }};
 
-LaneDevice lane_of(const GpuInfo& gpu) {
+QueueDevice device_queue_of(const GpuInfo& gpu) {
   return {fmt::format("cuda:{}", gpu.index), gpu.name, gpu};
 }
 
-std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbers,
-                                 const std::vector<GpuInfo>& gpus) {
-  std::vector<LaneDevice> devices;
+std::vector<QueueDevice> numbered(std::string_view option, std::string_view numbers,
+                                  const std::vector<GpuInfo>& gpus) {
+  std::vector<QueueDevice> devices;
   for (bool more = true; more;) {
     const auto comma = std::min(numbers.find(','), numbers.size());
     const auto word = numbers.substr(0, comma);
@@ -41,8 +41,8 @@ std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbe
     if (found == gpus.end())
       throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
                                    index, gpus.size()));
-    LaneDevice device = lane_of(*found);
-    if (std::ranges::find(devices, device.name, &LaneDevice::name) != devices.end())
+    QueueDevice device = device_queue_of(*found);
+    if (std::ranges::find(devices, device.name, &QueueDevice::name) != devices.end())
       throw UsageError(fmt::format("--device {}: GPU {} is named twice", option, index));
     devices.push_back(std::move(device));
   }
@@ -53,12 +53,12 @@ std::vector<LaneDevice> numbered(std::string_view option, std::string_view numbe
 
 std::span<const Precision> precisions() { return kPrecisions; }
 
-std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus) {
+std::vector<QueueDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus) {
   if (option == "cpu" || (option == "auto" && gpus.empty())) return {{"cpu", "cpu", std::nullopt}};
   if (gpus.empty() && option.starts_with("cuda"))
     throw UsageError(fmt::format(
         "--device {}: kbench found no usable GPU; use --device cpu, or run kbench doctor", option));
-  if (option == "auto" || option == "cuda") return {lane_of(gpus.front())};
+  if (option == "auto" || option == "cuda") return {device_queue_of(gpus.front())};
   constexpr std::string_view kPrefix = "cuda:";
   if (option.starts_with(kPrefix) && option.size() > kPrefix.size())
     return numbered(option, option.substr(kPrefix.size()), gpus);

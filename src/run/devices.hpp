@@ -12,7 +12,7 @@
 namespace kbench {
 
 /// A device that a run uses.
-struct LaneDevice {
+struct QueueDevice {
   std::string name;   ///< "cpu", "cuda:0"
   std::string model;  ///< "cpu", "NVIDIA H200"
   std::optional<GpuInfo> gpu;
@@ -25,6 +25,6 @@ struct LaneDevice {
 };
 
 /// The devices that `--device` names on a machine with these GPUs. Throws UsageError.
-std::vector<LaneDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus);
+std::vector<QueueDevice> choose_devices(std::string_view option, const std::vector<GpuInfo>& gpus);
 
 }  // namespace kbench

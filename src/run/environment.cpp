@@ -14,7 +14,7 @@
 
 #include "kbench/profile.hpp"
 #include "os/installation.hpp"
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 #include "run/devices.hpp"
 
 namespace kbench::run {
@@ -40,7 +40,7 @@ std::string driver_version() {
 }
 
 nlohmann::json environment_of(const Installation& installation,
-                              const std::vector<LaneDevice>& devices,
+                              const std::vector<QueueDevice>& devices,
                               const std::string& nvrtc_version) {
   nlohmann::json gpus = nlohmann::json::array();
   for (const auto& device : devices) {
@@ -74,12 +74,12 @@ nlohmann::json environment_of(const Installation& installation,
            fmt::format("g++ {}.{}.{}", __GNUC__, __GNUC_MINOR__, __GNUC_PATCHLEVEL__)}};
 }
 
-nlohmann::json cage_json(bool caged) {
-  if (!caged) return "none";
-  const CageParts parts = probe_cage();
+nlohmann::json sandbox_json(bool sandboxed) {
+  if (!sandboxed) return "none";
+  const SandboxParts parts = probe_sandbox();
   nlohmann::json has = nlohmann::json::array();
   nlohmann::json lacks = nlohmann::json::array();
-  for (const auto& row : cage_parts()) (parts.has(row.part) ? has : lacks).push_back(row.name);
+  for (const auto& row : sandbox_parts()) (parts.has(row.part) ? has : lacks).push_back(row.name);
   return {{"has", has}, {"lacks", lacks}};
 }
 

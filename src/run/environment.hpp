@@ -11,7 +11,7 @@ namespace kbench::run {
 
 /// Describes the machine for a run file's header: GPUs, driver, torch, Python, CPU, host compiler.
 nlohmann::json environment_of(const Installation& installation,
-                              const std::vector<LaneDevice>& devices,
+                              const std::vector<QueueDevice>& devices,
                               const std::string& nvrtc_version);
 
 /// The version that NVIDIA's kernel module reports, such as "580.159.03"; empty if there is none.
@@ -19,7 +19,7 @@ std::string driver_version();
 
 /// Describes the candidates' sandbox for a run file's header: the parts that this machine supports
 /// and lacks, or "none" if candidates run without it.
-nlohmann::json cage_json(bool caged);
+nlohmann::json sandbox_json(bool sandboxed);
 
 std::size_t total_memory_bytes();
 

@@ -71,11 +71,11 @@ json options_json(const EvalOptions& options) {
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");
   if (options.eval_mode) object["eval_mode"] = true;
-  if (!options.families) object["families"] = false;
+  if (!options.distributions) object["distributions"] = false;
   if (!options.baseline_files.empty()) object["baseline_files"] = options.baseline_files;
   if (options.all_trials) object["all_trials"] = true;
   if (!options.other_sizes.empty()) object["other_sizes"] = options.other_sizes;
-  if (!options.cage) object["cage"] = false;
+  if (!options.sandbox) object["sandbox"] = false;
   if (!options.entry.empty()) object["entry"] = options.entry;
   return object;
 }

@@ -102,7 +102,7 @@ Stage stage_of(Outcome outcome) {
     case Outcome::kMissing:
     case Outcome::kRejected:
     case Outcome::kProblemFailure:
-      return Stage::kRoster;
+      return Stage::kManifest;
     default:
       return Stage::kCorrectness;
   }

@@ -80,7 +80,7 @@ TEST_F(Audit, FindsWhatIsDegenerateUnderKbenchsCheck) {
   EXPECT_THAT(zero.passing(), IsSupersetOf({"constant", "first_output", "zeros"}));
   EXPECT_EQ(zero.answers.at("zeros").would_be_caught_by, "");
   EXPECT_FALSE(zero.answers.at("zeros").tolerance);
-  EXPECT_THAT(zero.families_left_out, testing::Contains(Key("shifted")));
+  EXPECT_THAT(zero.distributions_left_out, testing::Contains(Key("shifted")));
   const ProblemAudit& broken = audits.at("5_Broken");
   EXPECT_EQ(broken.outcome, AuditOutcome::kProblemFailure);
   EXPECT_THAT(broken.message, HasSubstr("no_such_name"));
@@ -95,11 +95,11 @@ TEST_F(Audit, FindsWhatIsDegenerateUnderKbenchsCheck) {
                                                  Key("first_output"), Key("half_precision")));
 }
 
-TEST_F(Audit, WithoutFamiliesNamesTheOneThatWouldCatchIt) {
-  const auto result = audit("bare.jsonl", {"--no-families", "--seed", "3"});
+TEST_F(Audit, WithoutDistributionsNamesTheOneThatWouldCatchIt) {
+  const auto result = audit("bare.jsonl", {"--no-distributions", "--seed", "3"});
   EXPECT_EQ(result.status.code, 0) << result.error;
   const auto audits = read("bare.jsonl");
-  EXPECT_FALSE(audits.at("1_Relu").check.families);
+  EXPECT_FALSE(audits.at("1_Relu").check.distributions);
   EXPECT_THAT(audits.at("1_Relu").passing(), ElementsAre("input"));
   EXPECT_EQ(audits.at("1_Relu").answers.at("input").would_be_caught_by, "signed");
   EXPECT_FALSE(audits.at("1_Relu").answers.at("input").tolerance) << "it is exactly right";
@@ -175,7 +175,7 @@ TEST_F(Audit, AProblemThatTakesTooLongIsItsOwnFailure) {
   folder_.write("set/level1/1_Relu.py",
                 "import time\n" + problem("[torch.relu(x), time.sleep(0.4)][0]", 8));
   folder_.write("set/level1/2_Softmax.py", problem("x.exp()", 8));
-  const auto result = audit("slow.jsonl", {"--timeout", "3", "--no-shrink"});
+  const auto result = audit("slow.jsonl", {"--timeout", "3", "--full-sizes"});
   EXPECT_EQ(result.status.code, 0) << result.error;
   const auto audits = read("slow.jsonl");
   EXPECT_EQ(audits.at("1_Relu").outcome, AuditOutcome::kProblemFailure);
@@ -204,8 +204,9 @@ TEST_F(Audit, BadInputIsOneSentence) {
 TEST_F(Audit, HelpTellsItsOptions) {
   const auto result = run_kbench({"audit", "--help"});
   EXPECT_EQ(result.status.code, 0);
-  for (const char* option : {"--kb-compat", "--no-families", "--trials", "--timeout", "--jobs",
-                             "--out", "--resume", "--json", "--set", "--shrink", "degenerate"})
+  for (const char* option :
+       {"--kb-compat", "--no-distributions", "--trials", "--timeout", "--jobs", "--out", "--resume",
+        "--json", "--set", "--reduce-sizes", "degenerate"})
     EXPECT_THAT(result.output, HasSubstr(option));
 }
 

@@ -162,7 +162,7 @@ TEST_F(Baselines, AnotherCandidateMayBeOne) {
   ASSERT_EQ(record.timing->sides.count(baseline), 1u);
   EXPECT_GT(record.timing->sides.at(baseline).median_ms, 0);
   // It is no sample of the run.
-  EXPECT_THAT(read_run(out()).roster, SizeIs(1));
+  EXPECT_THAT(read_run(out()).manifest, SizeIs(1));
 }
 
 TEST_F(Baselines, ARivalThatIsWrongIsNamed) {

@@ -7,7 +7,7 @@
 #include <filesystem>
 
 #include "cli/kbench_process.hpp"
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 
 namespace kbench::test {
 namespace {
@@ -202,7 +202,7 @@ __global__ void sign(const float* x, int* y) { y[threadIdx.x] = x[threadIdx.x] <
 //@ sign<<<1, 40>>>(x, y)
 __global__ void sign(const float* x, int* y) { if (x[threadIdx.x] < 0) y[threadIdx.x] = -2; }
 )");
-    return JudgedRun(files, {"--trials", "1", "--no-families"});
+    return JudgedRun(files, {"--trials", "1", "--no-distributions"});
   }();
   return kRun;
 }
@@ -224,7 +224,7 @@ TEST(Cheats, AGraphMayBeAMistakeAndIsSaidHowToMendIt) {
 }
 
 TEST(Cheats, ProcessesThatOutliveTheirCall) {
-  if (!probe_cage().has(CagePart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
+  if (!probe_sandbox().has(SandboxPart::kPidNamespace)) GTEST_SKIP() << "no pid namespace";
   expect(plain_run().of("left_running.py"), "cheat", "left_running",
          "still running after the call returned");
 }
@@ -238,11 +238,11 @@ TEST(Cheats, WhoRunsWhileItIsStopped) {
   // nothing to be found.
   for (int i = 0; i < kTries && record.outcome != Outcome::kCheat; ++i) {
     const auto out = folder.path() / fmt::format("run{}.jsonl", i);
-    // In a cage there are no such timers. The reference takes its time, in which it is stopped.
+    // In a sandbox there are no such timers. The reference takes its time, in which it is stopped.
     const auto result = run_kbench(
         {"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
-         "--problem", "3_Softmax", "--device", "cpu", "--no-cage", "--set", "ROWS=2048", "--set",
-         "COLS=4096", "--trials", "1", "--no-families", "--out", out.string()});
+         "--problem", "3_Softmax", "--device", "cpu", "--no-sandbox", "--set", "ROWS=2048", "--set",
+         "COLS=4096", "--trials", "1", "--no-distributions", "--out", out.string()});
     ASSERT_EQ(result.status.code, 0) << result.error;
     record = whole_records(out).at(0);
   }
@@ -270,7 +270,8 @@ TEST(Cheats, CallsThatWriteNothing) {
 TEST(Cheats, WhoComputesWhereItFindsACertainContent) {
   expect_by_contents(plain_run());
   expect_by_contents(short_run());
-  expect_by_contents(JudgedRun(by_contents(), {"--trials", "2", "--seed", "11", "--no-families"}));
+  expect_by_contents(
+      JudgedRun(by_contents(), {"--trials", "2", "--seed", "11", "--no-distributions"}));
 }
 
 TEST(Cheats, WhatMemoryHeldBeforeMayBeTheAnswer) {

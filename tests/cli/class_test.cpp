@@ -98,8 +98,8 @@ void add_kernels(Files& files) {
                                 "  write_one<<<1, 1>>>(one.data_ptr<int>());\n"
                                 "  if (one.cpu().item<int>() != 1) std::abort();\n" +
                                 kLaunch));
-  write("ghost", extension("  auto y = x.relu() + 1;\n"
-                           "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
+  write("ablation", extension("  auto y = x.relu() + 1;\n"
+                              "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
   const std::string by_host =
       "  auto y = torch::empty_like(x);\n"
       "  const auto from = x.cpu();\n"
@@ -273,7 +273,7 @@ std::map<std::string, Record> records_of(const JudgedRun& run, void (*add)(Files
 
 const std::map<std::string, std::string> kClasses{{"own", "own"},
                                                   {"needs_them", "own"},
-                                                  {"ghost", "library"},
+                                                  {"ablation", "library"},
                                                   {"host", "library"},
                                                   {"host_beside_nan", "library"}};
 
@@ -283,14 +283,14 @@ void expect_classes(const std::map<std::string, Record>& records) {
     SCOPED_TRACE(name + ": " + record.message);
     EXPECT_EQ(to_string(record.outcome), "correct");
     EXPECT_EQ(record.kernel_class, kClasses.at(name));
-    const bool is_ghost = kClasses.at(name) == "library";
+    const bool is_ablation = kClasses.at(name) == "library";
     // Where no inputs are NaN, no kernel writes anything of its answer, and none is removed.
     if (name != "host_beside_nan") {
-      EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_ghost ? 1 : 0);
+      EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), is_ablation ? 1 : 0);
     }
     EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"),
               name.starts_with("host") ? 1 : 0);
-    EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), name == "needs_them" ? 1 : 0);
+    EXPECT_EQ(std::ranges::count(record.flags, "ablation_skipped"), name == "needs_them" ? 1 : 0);
   }
 }
 
@@ -298,7 +298,8 @@ TEST(Class, KernelsThatChangeNothingMakeNothingOwn) {
   expect_classes(records_of(plain_run(), add_kernels));
   Files files{{"set/level1/1_Relu.py", kProblem}};
   add_kernels(files);
-  expect_classes(records_of(JudgedRun(files, {"--trials", "1", "--no-families"}), add_kernels));
+  expect_classes(
+      records_of(JudgedRun(files, {"--trials", "1", "--no-distributions"}), add_kernels));
 }
 
 TEST(Class, WhoHasToComputeHimselfIsHeldToIt) {
@@ -351,8 +352,8 @@ TEST(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
     } else {
       EXPECT_EQ(record.kernel_class, "library");
     }
-    EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), is_own ? 0 : 1);
-    EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 0);
+    EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), is_own ? 0 : 1);
+    EXPECT_EQ(std::ranges::count(record.flags, "ablation_skipped"), 0);
   }
   for (const auto& [name, record] : records_of(strict_run(), add_chances)) {
     SCOPED_TRACE(name + ": " + record.message);
@@ -363,10 +364,10 @@ TEST(ByChance, InputsAreChosenForWhichNoMemoryHoldsTheAnswer) {
 TEST(ByChance, WhereMemoryAlwaysHoldsItNothingIsSaid) {
   for (const auto& [name, record] : records_of(strict_run(), add_certainties)) {
     SCOPED_TRACE(name + ": " + record.message);
-    EXPECT_EQ(std::ranges::count(record.flags, "ghost_kernels"), 0);
+    EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), 0);
     if (name.ends_with("own")) {
       EXPECT_EQ(to_string(record.outcome), "correct");
-      EXPECT_EQ(std::ranges::count(record.flags, "ghost_unchecked"), 1);
+      EXPECT_EQ(std::ranges::count(record.flags, "ablation_skipped"), 1);
     }
   }
 }

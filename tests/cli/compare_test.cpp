@@ -33,7 +33,7 @@ class Compare : public testing::Test {
   void write(const std::string& name, const RunFile& run) const {
     RunWriter writer(path(name), false);
     writer.write(run.headers.at(0));
-    writer.write(run.roster);
+    writer.write(run.manifest);
     for (const Record& record : run.records) writer.write(record, nullptr);
     if (run.ended) writer.write_end("5ec7e7", true);
   }

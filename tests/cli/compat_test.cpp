@@ -146,7 +146,7 @@ TEST(KbCompat, GivesKernelBenchsVerdictsBesideKbenchs) {
     folder.write("candidates/me/" + sample.problem + "/" + name + ".py", sample.source);
   const auto compat = run(folder, "compat.jsonl", {"--kb-compat"});
   // Some count their calls.
-  const auto own = run(folder, "own.jsonl", {"--no-families"});
+  const auto own = run(folder, "own.jsonl", {"--no-distributions"});
   for (const auto& [name, expected] : samples()) {
     SCOPED_TRACE(name);
     ASSERT_THAT(compat, Contains(testing::Key(name)));

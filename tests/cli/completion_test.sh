@@ -55,7 +55,7 @@ completes zsh 2 kbench completion ''
 run=$scratch/run.jsonl
 cat >"$run" <<'END'
 {"type":"run","schema":"1.0","run_id":"5f0c2a9be1d34c77","started":"2026-01-31T09:30:00Z","kbench_version":"0.1.0","arguments":[],"options":{"baselines":["eager","compile"]},"environment":{"device":"cuda"},"problem_set_hash":"9d3b"}
-{"type":"roster","entries":[{"problem":"level1/2_RowNorm","level":1,"model":"mine","samples":[0,1],"tags":[]}]}
+{"type":"manifest","entries":[{"problem":"level1/2_RowNorm","level":1,"model":"mine","samples":[0,1],"tags":[]}]}
 END
 completes 2_RowNorm 3 kbench show "$run" ''
 completes level1/2_RowNorm 3 kbench show "$run" level1/

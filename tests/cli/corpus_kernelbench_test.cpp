@@ -38,7 +38,7 @@ TEST(KernelBenchCorpus, SomeOfEachLevelAreCorrect) {
   const auto out = folder.path() / "run.jsonl";
   arguments.insert(arguments.end(),
                    {"--candidates", "corpus=" + (folder.path() / "run").string(), "--device", "cpu",
-                    "--shrink=1MiB,4MFLOP", "--trials", "2", "--out", out.string()});
+                    "--reduce-sizes=1MiB,4MFLOP", "--trials", "2", "--out", out.string()});
   const auto result = run_kbench(arguments, {}, std::chrono::seconds(280));
   ASSERT_EQ(result.status.code, 0) << result.error;
   const auto run = read_run(out);

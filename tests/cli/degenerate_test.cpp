@@ -114,7 +114,7 @@ TEST(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
     EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
     EXPECT_THAT(record.degenerate_problem, Optional(IsEmpty()));
     EXPECT_TRUE(std::ranges::any_of(record.correctness, [](const TrialResult& result) {
-      return result.family == "few_changed";
+      return result.distribution == "few_changed";
     }));
   }
 }
@@ -166,7 +166,7 @@ TEST(Degenerate, TheWholeCheckIsAskedAlsoWhereTheRunLeavesPartsOut) {
                        {candidate("1_SoftmaxOfOne/constant.py"), constant_module("1.0f")},
                        {problem("7_Relu"), problem_of("x.relu()", "torch.rand(64, 32)")},
                        {candidate("7_Relu/input.py"), writing_module("x")}},
-                      {"--no-families", "--trials", "1"});
+                      {"--no-distributions", "--trials", "1"});
   EXPECT_EQ(run.of("input.py").outcome, Outcome::kCorrect) << "it was not asked";
   EXPECT_THAT(run.of("input.py").degenerate_problem, Optional(IsEmpty()));
   EXPECT_THAT(run.of("constant.py").degenerate_problem, Optional(Contains("constant")));

@@ -45,7 +45,7 @@ Machine sound_machine() {
   machine.nvcc.found = FoundNvcc{"/n/bin/nvcc", "13.0.88"};
   machine.torch_version = "2.11.0+cu130";
   machine.torch_cuda = "13.0";
-  for (const auto& row : cage_parts()) machine.cage.add(row.part);
+  for (const auto& row : sandbox_parts()) machine.sandbox.add(row.part);
   machine.cores = 16;
   machine.memory_bytes = 128'000'000'000;
   machine.available_bytes = 120'000'000'000;
@@ -97,7 +97,7 @@ std::vector<Fault> faults() {
       {"mps", [](Machine& m) { m.mps = true; }, Level::kNote, true, true},
       {"hmm", [](Machine& m) { m.driver.gpus[0].pageable_access = true; }, Level::kNote, true,
        true},
-      {"cage", [](Machine& m) { m.cage = {}; }, Level::kNote, true, true},
+      {"sandbox", [](Machine& m) { m.sandbox = {}; }, Level::kNote, true, true},
       {"memory", [](Machine& m) { m.available_bytes = 1'000'000'000; }, Level::kNote, true, true},
       {"shared memory", [](Machine& m) { m.shm_bytes = 64'000'000; }, Level::kNote, true, true},
       {"cache", [](Machine& m) { m.cache_writable = false; }, Level::kMissing, false, false},

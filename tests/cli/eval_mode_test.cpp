@@ -81,7 +81,7 @@ const JudgedRun& plain_run() {
 }
 /// One in eval mode.
 const JudgedRun& eval_mode_run() {
-  static const JudgedRun kRun(files(), {"--eval-mode", "--no-families"});
+  static const JudgedRun kRun(files(), {"--eval-mode", "--no-distributions"});
   return kRun;
 }
 
@@ -145,11 +145,12 @@ TEST(EvalMode, JudgesBothSidesInIt) {
 TEST(EvalMode, ARunThatGoesOnInTheOtherModeHasAllOfItBeforeIt) {
   const JudgedRun one({{"set/level1/1_Norm.py", problem_with("nn.BatchNorm1d(16)")},
                        {"candidates/me/1_Norm/right.py", candidates().at("right.py")}},
-                      {"--no-families"});
+                      {"--no-distributions"});
   const auto& folder = one.folder().path();
-  const auto both = run_kbench({"eval", (folder / "set").string(), "--candidates",
-                                (folder / "candidates").string(), "--device", "cpu", "--out",
-                                one.file().string(), "--resume", "--eval-mode", "--no-families"});
+  const auto both =
+      run_kbench({"eval", (folder / "set").string(), "--candidates",
+                  (folder / "candidates").string(), "--device", "cpu", "--out", one.file().string(),
+                  "--resume", "--eval-mode", "--no-distributions"});
   EXPECT_EQ(both.status.code, 0) << both.error;
   EXPECT_EQ(read_run(one.file()).records.size(), 2u);
 }

@@ -127,15 +127,15 @@ __global__ void scaled(const float* x, float alpha, float* y, long long* best, i
   return kRun;
 }
 
-TEST(Eval, RunFileHoldsHeaderRosterRecordAndEnd) {
+TEST(Eval, RunFileHoldsHeaderManifestRecordAndEnd) {
   ASSERT_EQ(plain_run().result().status.code, 0) << plain_run().result().error;
   const auto run = read_run(plain_run().file());
   ASSERT_THAT(run.headers, SizeIs(1));
   EXPECT_EQ(run.headers[0].options.at("seed"), "secret");
   EXPECT_FALSE(run.headers[0].environment.at("nvrtc").get<std::string>().empty());
-  ASSERT_THAT(run.roster, SizeIs(plain_run().records().size() + 1)) << "and the missing one";
-  EXPECT_EQ(run.roster[0].model, "me");
-  EXPECT_THAT(run.records, SizeIs(run.roster.size()));
+  ASSERT_THAT(run.manifest, SizeIs(plain_run().records().size() + 1)) << "and the missing one";
+  EXPECT_EQ(run.manifest[0].model, "me");
+  EXPECT_THAT(run.records, SizeIs(run.manifest.size()));
   const Record& right = plain_run().of("right.cu");
   EXPECT_EQ(right.outcome, Outcome::kCorrect) << right.message;
   EXPECT_TRUE(right.speedup.empty());
@@ -269,14 +269,14 @@ __global__ void k(const float* x, volatile float* y) {
   EXPECT_GE(run.of("a.cu").seconds, 5);
 }
 
-TEST(Eval, ShardsShareOneRoster) {
+TEST(Eval, ShardsShareOneManifest) {
   const JudgedRun sharded({{problem("1_AddOne"), add_one_problem(100)},
                            {problem("2_AddOneMore"), add_one_problem(200)},
                            {candidate("1_AddOne/a.cu"), add_one_kernel()},
                            {candidate("2_AddOneMore/a.cu"), add_one_kernel()}},
                           {"--shard", "1/2"});
   const auto run = read_run(sharded.file());
-  EXPECT_THAT(run.roster, SizeIs(2));
+  EXPECT_THAT(run.manifest, SizeIs(2));
   ASSERT_THAT(run.records, SizeIs(1));
   EXPECT_EQ(run.records[0].problem.str(), "level1/2_AddOneMore");
 }

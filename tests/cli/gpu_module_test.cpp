@@ -182,7 +182,7 @@ def turn_records_off():
                                            "        turn_records_off()\n" + kPlainCall));
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
   EXPECT_EQ(record.kernel_class, "unknown");
-  EXPECT_THAT(record.flags, Contains("ledger_lost"));
+  EXPECT_THAT(record.flags, Contains("trace_lost"));
 }
 
 TEST_F(GpuModule, NothingButItsFirstContextReachesTheDevice) {
@@ -213,7 +213,7 @@ if torch.cuda.is_available():
             for flag in (0, 4)]
     if host[0] != 0 or host[1] == 0:
         raise RuntimeError("memory of the host: %s" % host)
-# A thread that was there before the cage would have privileges.
+# A thread that was there before the sandbox would have privileges.
 rights = {line for task in os.listdir("/proc/self/task")
           for line in open("/proc/self/task/%s/status" % task) if line.startswith("CapEff")}
 if rights != {"CapEff:\t0000000000000000\n"}:
@@ -299,7 +299,7 @@ if torch.cuda.is_available():
         raise RuntimeError("no context")
 )",
                                            kPlainCall),
-                               {"--no-cage"});
+                               {"--no-sandbox"});
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
   EXPECT_THAT(record.flags, Contains("gpu_shared"));
   EXPECT_FALSE(record.timing);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Candidates that cheat, and honest twins that use the same technique, on the CPU and on a GPU;
-// tests/hostile/README.md.
+// Candidates that cheat, and honest counterparts that use the same technique, on the CPU and on a
+// GPU; tests/hostile/README.md.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -83,7 +83,7 @@ std::size_t kind_of(const fs::path& file) {
   return text.find("torch::Tensor") == std::string::npos ? 0 : 1;
 }
 
-/// The README's table: by family, what its cells say of each kind.
+/// The README's table: by distribution, what its cells say of each kind.
 std::map<std::string, std::array<std::string, 3>> matrix() {
   std::map<std::string, std::array<std::string, 3>> rows;
   std::ifstream file(kFolder / "README.md");
@@ -97,22 +97,22 @@ std::map<std::string, std::array<std::string, 3>> matrix() {
 TEST_F(Hostile, EachFamilyHasTwoCheatsOfEachKindThatItCanHave) {
   std::map<std::string, std::array<int, 3>> all, on_gpu;
   for (const auto& [path, row] : expected_of("cheats", "cpu")) {
-    const std::string family = fs::path(path).filename().string().substr(0, 2);
+    const std::string distribution = fs::path(path).filename().string().substr(0, 2);
     const std::size_t kind = kind_of(kFolder / path);
-    ++all[family][kind];
-    on_gpu[family][kind] += row.state == "gpu" ? 1 : 0;
+    ++all[distribution][kind];
+    on_gpu[distribution][kind] += row.state == "gpu" ? 1 : 0;
   }
   const auto told = matrix();
   EXPECT_EQ(told.size(), 26u);
-  for (const auto& [family, cells] : told) {
+  for (const auto& [distribution, cells] : told) {
     for (std::size_t kind = 0; kind < cells.size(); ++kind) {
-      const int count = all[family][kind], gpu = on_gpu[family][kind];
+      const int count = all[distribution][kind], gpu = on_gpu[distribution][kind];
       const std::string note = gpu == 0       ? ""
                                : gpu == count ? " (all gpu)"
                                               : fmt::format(" ({} gpu)", gpu);
       EXPECT_EQ(cells[kind], count == 0 ? "–" : fmt::format("{}{}", count, note))
-          << family << ", kind " << kind;
-      EXPECT_NE(count, 1) << family << ", kind " << kind;
+          << distribution << ", kind " << kind;
+      EXPECT_NE(count, 1) << distribution << ", kind " << kind;
     }
   }
 }
@@ -131,7 +131,7 @@ constexpr StateRow kStates[] = {
     {"open", Found::kRight},
 };
 
-/// Where the kernel gives a cage no mounts of its own, there is no /dev/shm in it for anybody.
+/// Where the kernel gives a sandbox no mounts of its own, there is no /dev/shm in it for anybody.
 bool lacks_shared_memory(const Record& record) {
   return record.cause == "no_permission" &&
          record.message.find("a private /dev/shm") != std::string::npos;
@@ -221,7 +221,7 @@ INSTANTIATE_TEST_SUITE_P(
                     OptionRow{"unclean", {"--sanitize", "all", "--require", "clean"}, ""}),
     [](const auto& row) { return row.param.state; });
 
-TEST_F(Hostile, HonestTwinsAreRight) {
+TEST_F(Hostile, HonestCounterpartsAreRight) {
   const auto expected = expected_of("honest");
   const auto records = judged("honest");
   EXPECT_EQ(records.size(), expected.size());

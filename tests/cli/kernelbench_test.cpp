@@ -77,7 +77,7 @@ TEST_F(KernelBench, ResumeJudgesWhatOnlyKernelBenchHasJudged) {
   EXPECT_THAT(expect_code(0, resume).error, Not(HasSubstr("have their verdict already")));
   EXPECT_THAT(expect_code(0, resume).error, HasSubstr("1 candidates have their verdict already"));
   const RunFile run = read_run(folder_ / "run.jsonl");
-  EXPECT_THAT(run.roster, SizeIs(1)) << "both speak of the same sample";
+  EXPECT_THAT(run.manifest, SizeIs(1)) << "both speak of the same sample";
   ASSERT_THAT(run.records, SizeIs(2));
   EXPECT_EQ(run.records[0].judge, kKernelBenchJudge);
   EXPECT_EQ(run.records[1].judge, kOwnJudge);

@@ -29,7 +29,7 @@ std::string named(const std::string& literal, const std::string& module = kInlin
   return replaced(module, "name=\"relu_scale\"", "name=" + literal);
 }
 
-/// Builds its extension in the constructor, behind what a scout may not know.
+/// Builds its extension in the constructor, behind what a dry import may not know.
 std::string late(const std::string& kernel) {
   return replaced(module_with(kernel, replaced(kCall, "extension.", "self.extension.")),
                   "super().__init__()",

@@ -18,7 +18,7 @@ using testing::Not;
 
 /// One of a record's correctness.
 struct Result {
-  std::string family;
+  std::string distribution;
   std::int64_t wrong_elements;
 };
 /// All of them, of each record of a run, by the candidate's file name.
@@ -30,7 +30,7 @@ std::map<std::string, std::vector<Result>> results_in(const JudgedRun& run) {
     if (record.at("type") != "record") continue;
     auto& those = results[std::filesystem::path(record.at("candidate").get<std::string>()).stem()];
     for (const auto& one : record.at("correctness"))
-      those.push_back({one.at("family"), one.at("wrong_elements")});
+      those.push_back({one.at("distribution"), one.at("wrong_elements")});
   }
   return results;
 }
@@ -184,7 +184,7 @@ void add_sums(Files& files) {
 JudgedRun sums_run(const std::string& seed, const Files& more = {}) {
   Files files = more;
   add_sums(files);
-  return JudgedRun(files, {"--no-shrink", "--timing", "none", "--seed", seed});
+  return JudgedRun(files, {"--full-sizes", "--timing", "none", "--seed", seed});
 }
 
 /// One of sums, and of modules that are off by a little.
@@ -230,15 +230,16 @@ TEST(LongSums, OfEqualTermsAreAskedAgainWithNoise) {
   std::vector<std::string> noisy, missed;
   const auto results = results_in(first_run());
   for (const Result& result : results.at("softplus_right_one_by_one")) {
-    if (result.wrong_elements > 0) missed.push_back(result.family);
-    if (result.family.ends_with("+noise")) {
+    if (result.wrong_elements > 0) missed.push_back(result.distribution);
+    if (result.distribution.ends_with("+noise")) {
       EXPECT_EQ(result.wrong_elements, 0);
-      noisy.push_back(result.family);
+      noisy.push_back(result.distribution);
     }
   }
   EXPECT_THAT(missed, Contains("zeros"));
   EXPECT_THAT(noisy, Contains("zeros+noise"));
-  for (const std::string& family : missed) EXPECT_THAT(noisy, Contains(family + "+noise"));
+  for (const std::string& distribution : missed)
+    EXPECT_THAT(noisy, Contains(distribution + "+noise"));
 }
 
 TEST(NearTolerance, IsSettledByFreshInputsOnce) {
@@ -252,7 +253,7 @@ TEST(NearTolerance, IsSettledByFreshInputsOnce) {
         std::ranges::any_of(results, [](const Result& one) { return one.wrong_elements > 0; });
     EXPECT_EQ(missed, expected.flagged || expected.outcome != "correct") << name;
     if (name == "in_a_trial") {
-      EXPECT_EQ(std::ranges::count(results, kDrawnFamily, &Result::family), 5 + 3)
+      EXPECT_EQ(std::ranges::count(results, kDrawnDistribution, &Result::distribution), 5 + 3)
           << "trials, and three fresh sets";
     }
   }
@@ -265,7 +266,7 @@ TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
       {{"set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)")},
        {"candidates/me/1_Near/first.py",
         "first = []\n" + off_in("first.append(x.clone()) or torch.equal(x, first[0])", 1.5, 1)}},
-      {"--trials", "1", "--no-families", "--timing", "none"});
+      {"--trials", "1", "--no-distributions", "--timing", "none"});
   EXPECT_EQ(to_string(run.of("first.py").outcome), "correct") << run.of("first.py").message;
   EXPECT_THAT(run.of("first.py").flags, Contains("near_tolerance"));
 }

@@ -63,7 +63,7 @@ const Record& judged_sum(const std::string& name) {
           "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
           "    def forward(self, x):\n" +
           forward;
-    return JudgedRun(files, {"--no-shrink", "--trials", "1"});
+    return JudgedRun(files, {"--full-sizes", "--trials", "1"});
   }();
   return kRun.of(name + ".py");
 }

@@ -43,9 +43,9 @@ def get_init_inputs():
 TEST(Room, WhoLeavesNoneIsNotJudgedByLess) {
   const TempFolder folder;
   // Draws: one to describe the problem, in a process of its own, and one for each trial; then one
-  // for each family.
+  // for each distribution.
   const std::map<std::string, std::string> conditions{
-      {"1_Never", "calls == 1"}, {"2_Trials", "calls == 3"}, {"3_Family", "calls == 8"}};
+      {"1_Never", "calls == 1"}, {"2_Trials", "calls == 3"}, {"3_Distribution", "calls == 8"}};
   for (const auto& [name, condition] : conditions) {
     folder.write("set/level1/" + name + ".py", problem_without_room(condition));
     folder.write("candidates/me/" + name + ".py",
@@ -66,9 +66,9 @@ TEST(Room, WhoLeavesNoneIsNotJudgedByLess) {
   EXPECT_EQ(trials.cause, "no_room_to_judge");
   EXPECT_THAT(trials.message,
               HasSubstr("the reference does not fit into memory next to the candidate"));
-  const Record& family = records.at("level1/3_Family");
-  EXPECT_EQ(family.outcome, Outcome::kCorrect) << family.message;
-  EXPECT_THAT(family.flags, Contains("family_unchecked"));
+  const Record& distribution = records.at("level1/3_Distribution");
+  EXPECT_EQ(distribution.outcome, Outcome::kCorrect) << distribution.message;
+  EXPECT_THAT(distribution.flags, Contains("distribution_unchecked"));
 }
 
 }  // namespace

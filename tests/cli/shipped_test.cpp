@@ -74,7 +74,7 @@ TEST_P(Shipped, RightCandidatesAreCorrect) {
 
 TEST_P(Shipped, WrongCandidatesGetTheOutcomeOfTheirName) {
   const auto records = score("wrong", {"--compile-timeout", "4"});
-  // A model with candidates for some problems is on the roster for the others as missing.
+  // A model with candidates for some problems is on the manifest for the others as missing.
   std::set<std::string> outcomes;
   std::size_t judged = 0;
   for (const auto& [candidate, record] : records) {

@@ -190,7 +190,7 @@ TEST_F(Stateful, TimedCallsAreNoOther) {
                                     "        LAST[:] = [self.h]\n        return self.h\n"),
                        "COUNT, LAST = [], []\n"));
   for (const auto& [id, record] :
-       judge_folder(folder, {"--trials", "2", "--no-families"}, KBENCH_TEST_DEVICE))
+       judge_folder(folder, {"--trials", "2", "--no-distributions"}, KBENCH_TEST_DEVICE))
     EXPECT_NE(record.outcome, Outcome::kCorrect) << id;
 }
 

@@ -112,14 +112,14 @@ TEST(Stream, AMalformedLineIsNamedAndTheRestGoesOn) {
   EXPECT_EQ(lines[4].at("outcome"), "correct");
 }
 
-TEST(Stream, RecordsAndRosterGoToTheRunFileToo) {
+TEST(Stream, RecordsAndManifestGoToTheRunFileToo) {
   const TempFolder folder;
   const auto out = folder.path() / "run.jsonl";
   const json line{
       {"id", "a"}, {"problem", "1_AddOne"}, {"model", "m"}, {"source", add_one_kernel()}};
   ASSERT_EQ(stream(folder, line.dump() + "\n", {"--out", out.string()}).status.code, 0);
   const auto run = read_run(out);
-  EXPECT_EQ(run.roster.size(), 1u);
+  EXPECT_EQ(run.manifest.size(), 1u);
   ASSERT_EQ(run.records.size(), 1u);
   EXPECT_EQ(run.records[0].model.str(), "m");
   EXPECT_TRUE(run.secret.has_value());

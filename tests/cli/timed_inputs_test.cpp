@@ -86,7 +86,7 @@ class ModelNew(Model):
   const auto out = folder.path() / "run.jsonl";
   const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
                                   (folder.path() / "candidates").string(), "--device", "cpu",
-                                  "--trials", "1", "--no-families", "--out", out.string()});
+                                  "--trials", "1", "--no-distributions", "--out", out.string()});
   ASSERT_EQ(result.status.code, 0) << result.error;
   const Record record = records_by_candidate(out).begin()->second;
   EXPECT_EQ(to_string(record.outcome), "mismatch");

@@ -322,7 +322,7 @@ TEST_F(HostCompile, FunctionsWithAGradientNeedNoMoreThanTheUsualHeaders) {
             "tensor([2.])\n");
 }
 
-TEST_F(HostCompile, EqualHostHalvesAreCompiledOnce) {
+TEST_F(HostCompile, EqualHostCodesAreCompiledOnce) {
   HostCompiler compiler(setup());
   const HostRequest asked = request(kDeclaration, kScale, {"scale"});
   auto first = compiler.compile(asked);

@@ -12,7 +12,7 @@
 
 #include "base/file_tree.hpp"
 #include "base/text.hpp"
-#include "compile/host/prelude_build.hpp"
+#include "compile/host/precompiled_header_build.hpp"
 #include "compile/host_fixture.hpp"
 
 namespace kbench {
@@ -29,7 +29,7 @@ class HostHeader : public HostCompileTest {};
 std::map<std::string, fs::file_time_type> headers_below(const fs::path& cache) {
   std::map<std::string, fs::file_time_type> made;
   for (const auto& kind : fs::directory_iterator(cache / "host-headers"))
-    for (const char* name : {kPreludePch, kPreludeGch})
+    for (const char* name : {kPrecompiledHeaderClang, kPrecompiledHeaderGcc})
       if (fs::exists(kind.path() / name))
         made[(kind.path() / name).string()] = fs::last_write_time(kind.path() / name);
   return made;
@@ -56,10 +56,11 @@ TEST_F(HostHeader, EmptyHeadersTakeThePlaceOfOthers) {
       includes += fmt::format("#include <{}>\n", name.substr(name.find('/') + 1));
   must_compile(request(includes + kForward, ""));
   const Fd never(eventfd(0, EFD_CLOEXEC));
-  Preludes preludes(setup(), never.value());
-  const auto folder = preludes.ready({HostDevice::kCpu, HeaderSet::kUsual, "c++17"}).folder;
+  PrecompiledHeaders precompiled_headers(setup(), never.value());
+  const auto folder =
+      precompiled_headers.ready({HostDevice::kCpu, HeaderSet::kUsual, "c++17"}).folder;
   for (const char* name : {"cpu/ATen/cuda/CUDAContext.h", "shadow/torch/extension.h"})
-    EXPECT_TRUE(fs::is_empty(folder / kPreludeHeaders / name)) << name;
+    EXPECT_TRUE(fs::is_empty(folder / kPrecompiledHeaders / name)) << name;
 }
 
 TEST_F(HostHeader, AMovedCacheHasNone) {
@@ -67,7 +68,7 @@ TEST_F(HostHeader, AMovedCacheHasNone) {
   const auto name_in = [&](const char* cache) {
     HostSetup own = setup();
     own.cache = folder_.path() / cache;
-    return Preludes(own, never.value())
+    return PrecompiledHeaders(own, never.value())
         .folder({HostDevice::kCpu, HeaderSet::kUsual, "c++17"})
         .filename();
   };
@@ -80,27 +81,27 @@ TEST_F(HostHeader, NobodyHoldsItUpWithLocksOfWhatCandidatesRead) {
   HostSetup own = setup();
   own.cache = folder_.path() / "own";
   const Fd cancel(eventfd(0, EFD_CLOEXEC));
-  Preludes preludes(own, cancel.value());
-  const PreludeKind kind{HostDevice::kCpu, HeaderSet::kUsual, "c++17"};
-  const auto folder = preludes.folder(kind);
+  PrecompiledHeaders precompiled_headers(own, cancel.value());
+  const PrecompiledHeaderKind kind{HostDevice::kCpu, HeaderSet::kUsual, "c++17"};
+  const auto folder = precompiled_headers.folder(kind);
   fs::create_directories(folder);
   const auto complete = [&] { std::ofstream(folder / "complete") << "now\n"; };
   complete();
-  preludes.drop(preludes.ready(kind));
+  precompiled_headers.drop(precompiled_headers.ready(kind));
   std::vector<Fd> locks;
   for (const auto& file : fs::recursive_directory_iterator(own.cache / "host-headers")) {
     locks.emplace_back(::open(file.path().c_str(), O_RDONLY | O_CLOEXEC));
     EXPECT_EQ(::flock(locks.back().value(), LOCK_EX | LOCK_NB), 0) << file.path();
   }
   complete();
-  const Prelude prelude = preludes.ready(kind);
+  const PrecompiledHeader precompiled_header = precompiled_headers.ready(kind);
   std::atomic<bool> dropped = false;
   std::thread patience([&] {
     for (int i = 0; i < 100 && !dropped; ++i)
       std::this_thread::sleep_for(std::chrono::milliseconds(100));
     ::eventfd_write(cancel.value(), 1);
   });
-  EXPECT_NO_THROW(preludes.drop(prelude));
+  EXPECT_NO_THROW(precompiled_headers.drop(precompiled_header));
   dropped = true;
   patience.join();
   EXPECT_FALSE(fs::exists(folder / "complete"));
@@ -111,16 +112,17 @@ TEST_F(HostHeader, AHeaderThatTheCompilerRefusesIsMadeAnew) {
   own.cache = folder_.path() / "own";
   const Fd never(eventfd(0, EFD_CLOEXEC));
   const auto header =
-      Preludes(own, never.value()).folder({HostDevice::kCpu, HeaderSet::kUsual, "c++17"});
+      PrecompiledHeaders(own, never.value()).folder({HostDevice::kCpu, HeaderSet::kUsual, "c++17"});
   if (!HostCompiler(own).compiler_version().starts_with("clang"))
     GTEST_SKIP() << "GCC takes the text of a header that it refuses";
   fs::create_directories(header);
   std::vector<std::string> files = runtime_objects(HostDevice::kCpu);
-  files.insert(files.end(), {"complete", kPreludePch, kPreludeHeader, prelude_library(header)});
+  files.insert(files.end(), {"complete", kPrecompiledHeaderClang, kPrecompiledHeader,
+                             precompiled_header_library(header)});
   for (const std::string& name : files) std::ofstream(header / name) << "not what it should be";
   const HostResult result = HostCompiler(own).compile(request(kForward, "")).get();
   EXPECT_TRUE(std::holds_alternative<HostModule>(result));
-  EXPECT_GT(fs::file_size(header / kPreludePch), 1u << 20);
+  EXPECT_GT(fs::file_size(header / kPrecompiledHeaderClang), 1u << 20);
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 #include <thread>
 
 #include "compile/compile_fixture.hpp"
-#include "compile/headers/shims.hpp"
+#include "compile/headers/compatibility_headers.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {

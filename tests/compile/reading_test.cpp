@@ -169,7 +169,7 @@ TEST_F(Reading, ALogIsReadByTheNamesOfItsTexts) {
   EXPECT_EQ(said.diagnosis.cause, "syntax_error");
   EXPECT_THAT(said.diagnosis.message, StartsWith("k.py, line 12: no member"));
   EXPECT_TRUE(said.may_need_heavy);
-  EXPECT_FALSE(said.speaks_of_prelude);
+  EXPECT_FALSE(said.speaks_of_precompiled_header);
 }
 
 TEST_F(Reading, ALongLineOfALogIsCut) {

@@ -50,7 +50,7 @@ struct SplitCompileTest : CompileTest {
     const auto path = folder_.path() / (name + ".cpp");
     std::ofstream(path) << half;
     std::string command = std::string(KBENCH_CXX) + " -std=c++17 -fsyntax-only -w -include " +
-                          (kFolder / "prelude.hpp").string();
+                          (kFolder / "precompiled_header.hpp").string();
     for (const auto& include : setup().includes) command += " -isystem " + include.string();
     const auto log = folder_.path() / (name + ".log");
     command += " " + path.string() + " > " + log.string() + " 2>&1";
@@ -59,7 +59,7 @@ struct SplitCompileTest : CompileTest {
   }
 };
 
-TEST_F(SplitCompileTest, TheDeviceHalfCompilesWithItsKernels) {
+TEST_F(SplitCompileTest, TheDeviceCodeCompilesWithItsKernels) {
   CompilePool pool(setup());
   std::vector<std::pair<std::string, std::shared_future<CompileResult>>> futures;
   for (const auto& path : sources()) {
@@ -83,7 +83,7 @@ TEST_F(SplitCompileTest, TheDeviceHalfCompilesWithItsKernels) {
   }
 }
 
-TEST_F(SplitCompileTest, TheHostHalfCompiles) {
+TEST_F(SplitCompileTest, TheHostCodeCompiles) {
   std::size_t count = 0;
   for (const auto& path : sources()) {
     const std::string source = content(path);

@@ -51,7 +51,7 @@ std::string as_one_text(const Export& made) {
 RunFile run_of(const ImportedRun& imported) {
   RunFile run;
   run.headers = {imported.header};
-  run.roster = imported.roster;
+  run.manifest = imported.manifest;
   for (const auto& [record, details] : imported.records)
     run.records.push_back(record_from_json(to_json(record)));
   run.ended = true;
@@ -68,7 +68,7 @@ RunFile back_again(const RunFile& run, const test::ScratchFolder& folder) {
     if (path.filename() != "eval_results.json") continue;
     const RunFile one = run_of(import_kernelbench((folder.path() / path).parent_path(), {}));
     all.headers.push_back(one.headers.front());
-    std::ranges::copy(one.roster, std::back_inserter(all.roster));
+    std::ranges::copy(one.manifest, std::back_inserter(all.manifest));
     std::ranges::copy(one.records, std::back_inserter(all.records));
   }
   all.ended = true;
@@ -98,7 +98,7 @@ RunFile finished_run() {
   std::erase_if(run.records, [](const Record& record) {
     return record.outcome == Outcome::kHarnessFault || record.model == "gamma";
   });
-  std::erase_if(run.roster, [&](const RosterEntry& entry) {
+  std::erase_if(run.manifest, [&](const ManifestEntry& entry) {
     return std::ranges::none_of(run.records, [&](const Record& record) {
       return record.model == entry.model && record.problem == entry.problem &&
              record.sample == entry.sample;
@@ -179,7 +179,7 @@ TEST(ExportKernelBench, AnImportedVerdictIsNoSampleOfKbenchs) {
 TEST(ExportKernelBench, NamesOfModelsAreNoPaths) {
   RunFile run;
   for (const char* model : {"../../etc", "a/b", "a:b", "", "."}) {
-    run.roster.push_back(samples::planned(model, "level1/19_ReLU", 1, 0));
+    run.manifest.push_back(samples::planned(model, "level1/19_ReLU", 1, 0));
     run.records.push_back(samples::correct(model));
   }
   const Files files = files_of(exported(run));
@@ -194,8 +194,8 @@ TEST(ExportKernelBench, NamesOfModelsAreNoPaths) {
 
 TEST(ExportKernelBench, AProblemThatNobodyGotRightStaysInTheDenominators) {
   RunFile run;
-  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0),
-                samples::planned("alpha", "level1/2_Softmax", 1, 0)};
+  run.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0),
+                  samples::planned("alpha", "level1/2_Softmax", 1, 0)};
   run.records = {samples::mismatch(), samples::correct("alpha", "level1/2_Softmax")};
   run.records[1].timing.reset();
   run.records[1].speedup.clear();
@@ -211,13 +211,13 @@ TEST(ExportKernelBench, WhatHasNoLevelAndNumberIsNamed) {
   RunFile run = finished_run();
   Record odd = samples::correct("alpha", "MyProblem");
   odd.level = 0;
-  run.roster.push_back(samples::planned("alpha", "MyProblem", 0, 0));
+  run.manifest.push_back(samples::planned("alpha", "MyProblem", 0, 0));
   run.records.push_back(odd);
   EXPECT_THAT(exported(run).notes, Contains(HasSubstr("level and number: MyProblem")));
-  run.roster = {run.roster.back()};
+  run.manifest = {run.manifest.back()};
   EXPECT_THAT([&] { exported(run); }, ThrowsMessage<UsageError>(HasSubstr("nothing to export")));
-  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0),
-                samples::planned("alpha", "level1/19_Other", 1, 0)};
+  run.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0),
+                  samples::planned("alpha", "level1/19_Other", 1, 0)};
   run.records = {samples::correct(), samples::correct("alpha", "level1/19_Other")};
   EXPECT_THAT([&] { exported(run); },
               ThrowsMessage<UsageError>(HasSubstr("are both problem 19 of level 1")));

@@ -45,7 +45,7 @@ class Import : public testing::Test {
 TEST_F(Import, RecordsAreKernelBenchsAndSaySo) {
   const ImportedRun run = import(with_timing());
   EXPECT_TRUE(run.complete);
-  EXPECT_THAT(run.roster, SizeIs(5));
+  EXPECT_THAT(run.manifest, SizeIs(5));
   const Record* square = find(run, "level1/1_Square");
   ASSERT_NE(square, nullptr);
   EXPECT_EQ(square->judge, kKernelBenchJudge);
@@ -91,7 +91,7 @@ TEST_F(Import, ProblemsThatAreNamedAreTheDenominators) {
     samples::write_problem(folder_, stem);
   const ImportedRun run = import({.timing = {folder_ / "timing"},
                                   .problems = find_problems({(folder_ / "level1").string()}, {})});
-  EXPECT_THAT(run.roster, SizeIs(4));
+  EXPECT_THAT(run.manifest, SizeIs(4));
   ASSERT_NE(find(run, "level1/4_Fourth"), nullptr);
   EXPECT_EQ(find(run, "level1/4_Fourth")->outcome, Outcome::kMissing);
   EXPECT_EQ(find(run, "level1/19_ReLU"), nullptr);
@@ -104,7 +104,7 @@ TEST_F(Import, KernelsWithoutResultAreLeftToResume) {
   folder_.write("run/level_1_problem_2_sample_1_kernel.py", "class ModelNew: pass\n");
   folder_.write("run/level_2_problem_2_sample_1_kernel.py", "class ModelNew: pass\n");
   const ImportedRun run = import(with_timing());
-  EXPECT_THAT(run.roster, SizeIs(6));
+  EXPECT_THAT(run.manifest, SizeIs(6));
   EXPECT_THAT(run.records, SizeIs(5));
   EXPECT_FALSE(run.complete);
   EXPECT_THAT(

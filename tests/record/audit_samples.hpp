@@ -25,7 +25,7 @@ inline ProblemAudit healthy(const char* problem) {
   AuditAnswer none;
   none.why = "no input has an output's type and number of elements";
   audit.answers = {{"zeros", caught}, {"input", none}};
-  audit.families_left_out = {{"nan", "the reference is not finite"}};
+  audit.distributions_left_out = {{"nan", "the reference is not finite"}};
   audit.seconds = 0.5;
   return audit;
 }

@@ -37,7 +37,7 @@ TEST(Outcome, UnknownNamesAreNone) {
 }
 
 TEST(Stage, NamesLeadBack) {
-  for (const Stage stage : {Stage::kRoster, Stage::kCompile, Stage::kLoad, Stage::kCorrectness,
+  for (const Stage stage : {Stage::kManifest, Stage::kCompile, Stage::kLoad, Stage::kCorrectness,
                             Stage::kTiming, Stage::kDone}) {
     EXPECT_EQ(stage_from_name(to_string(stage)), stage);
   }

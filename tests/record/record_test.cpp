@@ -64,18 +64,18 @@ TEST(Record, EveryFieldSurvivesTheWayThroughJson) {
 TEST(Record, SizesSurviveTheWayThroughJsonAndMayBeMissing) {
   Record record = samples::correct();
   EXPECT_EQ(to_json(record).at("sizes"), json::object());
-  EXPECT_EQ(to_json(record).at("shrunk"), json());
+  EXPECT_EQ(to_json(record).at("reduced_sizes"), json());
   record.sizes = R"j({"dim":"(3, 4)","rows":"7"})j";
-  record.shrunk = Shrunk{1 << 20, 2e8, 3e9, 4e11, true};
+  record.reduced_sizes = ReducedSizes{1 << 20, 2e8, 3e9, 4e11, true};
   json line = to_json(record);
   EXPECT_EQ(line.at("sizes"), (json{{"rows", "7"}, {"dim", "(3, 4)"}}));
   const Record again = record_from_json(json::parse(line.dump()));
   EXPECT_EQ(again.sizes, record.sizes);
-  ASSERT_TRUE(again.shrunk);
-  EXPECT_EQ(again.shrunk->full_flops, 4e11);
+  ASSERT_TRUE(again.reduced_sizes);
+  EXPECT_EQ(again.reduced_sizes->full_flops, 4e11);
   line.erase("sizes");
-  line.erase("shrunk");
-  EXPECT_FALSE(record_from_json(line).shrunk);
+  line.erase("reduced_sizes");
+  EXPECT_FALSE(record_from_json(line).reduced_sizes);
   line["sizes"] = {{"rows", 7}};
   EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr("sizes")));
 }
@@ -303,7 +303,7 @@ TEST(Record, AMissingFieldIsNamedEachTime) {
     if (field == "type" || field == "correct_at" || field == "compile" || field == "timing" ||
         field == "details" || field == "findings" || field == "findings_count" ||
         field == "profile" || field == "estimate" || field == "judge" || field == "sizes" ||
-        field == "shrunk" || field == "reused_from" || field == "sol" || field == "ended" ||
+        field == "reduced_sizes" || field == "reused_from" || field == "sol" || field == "ended" ||
         field == "degenerate_problem") {
       continue;  // optional ones, and the line's type, which its reader looks at
     }

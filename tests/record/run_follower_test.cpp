@@ -21,11 +21,11 @@ TEST_F(RunLog, AFollowerReadsEachLineOnceAsItComes) {
   RunFollower follower(path_);
   EXPECT_THAT(follower.poll().headers, IsEmpty());
   writer.write(test::header());
-  writer.write(test::roster(3));
-  RunNews news = follower.poll();
-  EXPECT_THAT(news.headers, SizeIs(1));
-  EXPECT_THAT(news.roster, SizeIs(3));
-  EXPECT_FALSE(news.ended);
+  writer.write(test::manifest(3));
+  RunUpdate update = follower.poll();
+  EXPECT_THAT(update.headers, SizeIs(1));
+  EXPECT_THAT(update.manifest, SizeIs(3));
+  EXPECT_FALSE(update.ended);
   writer.write(samples::correct(), nullptr);
   EXPECT_THAT(follower.poll().records, SizeIs(1));
   EXPECT_THAT(follower.poll().records, IsEmpty());
@@ -41,9 +41,9 @@ TEST_F(RunLog, AFollowerWaitsForTheEndOfALine) {
   test::put(path_, line.substr(100), true);
   EXPECT_THAT(follower.poll().records, IsEmpty());
   test::put(path_, "\nnonsense\n", true);
-  const RunNews news = follower.poll();
-  EXPECT_THAT(news.records, SizeIs(1));
-  EXPECT_EQ(news.bad_lines, 1u);
+  const RunUpdate update = follower.poll();
+  EXPECT_THAT(update.records, SizeIs(1));
+  EXPECT_EQ(update.bad_lines, 1u);
 }
 
 TEST_F(RunLog, AFollowerReadsALongFileInParts) {
@@ -54,9 +54,9 @@ TEST_F(RunLog, AFollowerReadsALongFileInParts) {
   constexpr std::size_t kLines = 20;
   for (std::size_t i = 0; i < kLines; ++i) test::put(path_, line, true);
   RunFollower follower(path_);
-  const RunNews first = follower.poll();
+  const RunUpdate first = follower.poll();
   EXPECT_TRUE(first.more);
-  const RunNews second = follower.poll();
+  const RunUpdate second = follower.poll();
   EXPECT_FALSE(second.more);
   EXPECT_LT(first.records.size(), kLines);
   EXPECT_EQ(first.records.size() + second.records.size(), kLines);

@@ -37,8 +37,8 @@ inline RunHeader header() {
   return run;
 }
 
-inline std::vector<RosterEntry> roster(int count) {
-  std::vector<RosterEntry> entries;
+inline std::vector<ManifestEntry> manifest(int count) {
+  std::vector<ManifestEntry> entries;
   entries.reserve(static_cast<std::size_t>(count));
   for (int i = 0; i < count; ++i) {
     entries.push_back(
@@ -72,11 +72,11 @@ inline std::map<std::string, nlohmann::json> documented_lines(const std::string&
 /// Tests around one run file in a folder of its own.
 class RunLog : public testing::Test {
  protected:
-  /// A file with a run line, a roster of `planned`, `written` records and an end line.
+  /// A file with a run line, a manifest of `planned`, `written` records and an end line.
   void write_run(int planned, int written) const {
     RunWriter writer(path_, false);
     writer.write(header());
-    writer.write(roster(planned));
+    writer.write(manifest(planned));
     for (int i = 0; i < written; ++i) {
       writer.write(samples::correct("alpha", "level1/19_ReLU", i), {{"log", "hello"}});
     }

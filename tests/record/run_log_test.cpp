@@ -16,8 +16,8 @@ namespace {
 using nlohmann::json;
 using test::contents;
 using test::header;
+using test::manifest;
 using test::put;
-using test::roster;
 using test::RunLog;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -32,8 +32,8 @@ TEST_F(RunLog, WhatIsWrittenIsRead) {
   ASSERT_THAT(run.headers, SizeIs(1));
   EXPECT_EQ(run.headers[0].run_id, "run 1");
   EXPECT_EQ(run.headers[0].options, json({{"seed", "secret"}}));
-  EXPECT_THAT(run.roster, SizeIs(3));
-  EXPECT_EQ(run.roster[2].sample, 2);
+  EXPECT_THAT(run.manifest, SizeIs(3));
+  EXPECT_EQ(run.manifest[2].sample, 2);
   EXPECT_THAT(run.records, SizeIs(2));
   EXPECT_EQ(run.secret, "the secret");
   EXPECT_TRUE(run.ended);
@@ -76,7 +76,7 @@ TEST_F(RunLog, CutOffAtEveryByteItLosesNoWholeLineAndStandsUpAgain) {
     const RunFile run = read_run(cut);
     EXPECT_EQ(run.torn, torn);
     EXPECT_THAT(run.bad_lines, IsEmpty());
-    EXPECT_EQ(run.roster.size(), lines >= 2 ? 2u : 0u);
+    EXPECT_EQ(run.manifest.size(), lines >= 2 ? 2u : 0u);
     EXPECT_EQ(run.records.size(), std::min<std::size_t>(lines < 2 ? 0 : lines - 2, 2));
     EXPECT_EQ(run.ended, lines == 5);
     EXPECT_EQ(contents(cut), text) << "reading must not write";
@@ -177,25 +177,25 @@ TEST_F(RunLog, OtherCodeForTheSameSampleIsAnotherKey) {
   EXPECT_THAT(resumable_keys(read_run(path_)), SizeIs(2));
 }
 
-TEST_F(RunLog, LaterRostersAddAndARepeatedEntryIsOne) {
+TEST_F(RunLog, LaterManifestsAddAndARepeatedEntryIsOne) {
   write_run(2, 0);
   {
     RunWriter writer(path_, true);
     writer.write(header());
-    writer.write(roster(3));
+    writer.write(manifest(3));
   }
   const RunFile run = read_run(path_);
   EXPECT_THAT(run.headers, SizeIs(2));
-  EXPECT_THAT(run.roster, SizeIs(3));
+  EXPECT_THAT(run.manifest, SizeIs(3));
   EXPECT_FALSE(run.ended) << "the second run line has no end line";
 }
 
-TEST_F(RunLog, ALongRosterIsSplitAndReadWhole) {
+TEST_F(RunLog, ALongManifestIsSplitAndReadWhole) {
   RunWriter writer(path_, false);
   writer.write(header());
-  writer.write(roster(2500));
+  writer.write(manifest(2500));
   EXPECT_EQ(std::ranges::count(contents(path_), '\n'), 4);
-  EXPECT_THAT(read_run(path_).roster, SizeIs(2500));
+  EXPECT_THAT(read_run(path_).manifest, SizeIs(2500));
 }
 
 TEST_F(RunLog, LinesAreReadWholeAcrossBlocksInTheirOrder) {
@@ -345,17 +345,18 @@ TEST_F(RunLog, TheDocumentedExamplesAreCompleteAndRoundTrip) {
     return run_line_from(JsonReader(examples.at(type)).root());
   };
   EXPECT_EQ(to_json(std::get<RunHeader>(parsed("run"))), examples.at("run"));
-  EXPECT_EQ(to_json(std::get<std::vector<RosterEntry>>(parsed("roster"))), examples.at("roster"));
+  EXPECT_EQ(to_json(std::get<std::vector<ManifestEntry>>(parsed("manifest"))),
+            examples.at("manifest"));
   EXPECT_EQ(to_json(std::get<Record>(parsed("record"))), examples.at("record"));
   EXPECT_EQ(to_json(std::get<RunEnd>(parsed("end"))), examples.at("end"));
 
   std::string file;
-  for (const char* type : {"run", "roster", "record", "end"})
+  for (const char* type : {"run", "manifest", "record", "end"})
     file += examples.at(type).dump() + "\n";
   put(path_, file);
   const RunFile run = read_run(path_);
   EXPECT_THAT(run.bad_lines, IsEmpty());
-  EXPECT_THAT(run.roster, SizeIs(4));
+  EXPECT_THAT(run.manifest, SizeIs(4));
   EXPECT_THAT(run.records, SizeIs(1));
   EXPECT_TRUE(run.ended);
 }

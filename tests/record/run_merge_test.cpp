@@ -10,7 +10,7 @@ namespace kbench {
 namespace {
 
 using test::header;
-using test::roster;
+using test::manifest;
 using test::RunLog;
 using testing::AllOf;
 using testing::ElementsAre;
@@ -24,11 +24,11 @@ TEST_F(RunLog, ShardsMerge) {
   {
     RunWriter writer(other, false);
     writer.write(header());
-    writer.write(roster(2));
+    writer.write(manifest(2));
     writer.write(samples::mismatch("alpha", "level1/19_ReLU", 1), nullptr);
   }
   const RunFile run = read_runs({path_, other});
-  EXPECT_THAT(run.roster, SizeIs(2));
+  EXPECT_THAT(run.manifest, SizeIs(2));
   EXPECT_THAT(run.records, SizeIs(2));
   EXPECT_FALSE(run.ended);
 }

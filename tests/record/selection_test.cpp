@@ -34,11 +34,11 @@ RunFile run() {
     for (const char* problem : {"level1/1_A", "level2/2_B"}) {
       for (int sample = 0; sample < 2; ++sample) {
         const int level = problem[5] - '0';
-        run.roster.push_back({.problem = problem,
-                              .level = level,
-                              .model = model,
-                              .sample = sample,
-                              .tags = {level == 1 ? "reduction" : "product"}});
+        run.manifest.push_back({.problem = problem,
+                                .level = level,
+                                .model = model,
+                                .sample = sample,
+                                .tags = {level == 1 ? "reduction" : "product"}});
         Record record = sample == 0 ? samples::correct(model, problem, 0)
                                     : samples::mismatch(model, problem, 1);
         record.level = level;
@@ -70,15 +70,15 @@ TEST(Select, WhatLeavesNothingIsToldWhatItMayHaveMeant) {
   EXPECT_EQ(selection({"cause=value"}).likely(run()), "; did you mean values?");
   EXPECT_EQ(selection({"outcome=crash"}).likely(run()), "") << "there is such an outcome";
   RunFile nothing;
-  EXPECT_NO_THROW(selection({"model=alpha"}).choose_from(nothing, "a run without a roster"));
+  EXPECT_NO_THROW(selection({"model=alpha"}).choose_from(nothing, "a run without a manifest"));
 }
 
 TEST(Select, ConditionsOnThePlanTakeTheRestOffTheRun) {
   const auto left = [](std::vector<const char*> arguments) {
     RunFile chosen = run();
     selection(std::move(arguments)).apply(chosen);
-    EXPECT_EQ(chosen.roster.size(), chosen.records.size());
-    return chosen.roster.size();
+    EXPECT_EQ(chosen.manifest.size(), chosen.records.size());
+    return chosen.manifest.size();
   };
   EXPECT_EQ(left({}), 8u);
   EXPECT_EQ(left({"level=1"}), 4u);

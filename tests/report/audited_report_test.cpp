@@ -77,12 +77,12 @@ TEST(Report, AnAuditCountsForItsOwnCheckProblemAndSizes) {
       ThrowsMessage<UsageError>(AllOf(HasSubstr("no audit is of"), HasSubstr("kb_compat"))));
 }
 
-TEST(Report, AnAuditWithoutFamiliesIsOfAnotherCheckThanARunWithThem) {
+TEST(Report, AnAuditWithoutDistributionsIsOfAnotherCheckThanARunWithThem) {
   ProblemAudit audit = samples::degenerate("level1/19_ReLU");
-  audit.check.families = false;
+  audit.check.distributions = false;
   EXPECT_THROW(build_report(samples::gpu_run(), {}, audits({audit})), UsageError);
   RunFile run = samples::gpu_run();
-  run.headers[0].options["families"] = false;
+  run.headers[0].options["distributions"] = false;
   EXPECT_THAT(build_report(run, {}, audits({audit})).degenerate, SizeIs(1));
 }
 
@@ -109,7 +109,7 @@ TEST(Report, SeveralAuditsOfAProblemAddUp) {
 
 TEST(Report, DegenerateProblemsOfTheRunAreInNoMetric) {
   const Report report = build_report(samples::degenerate_run(), {});
-  // Of beta's samples of it one is wrong and one has no verdict; gamma is on nobody's roster.
+  // Of beta's samples of it one is wrong and one has no verdict; gamma is on nobody's manifest.
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.0) << "it runs nothing";
@@ -121,9 +121,10 @@ TEST(Report, DegenerateProblemsOfTheRunAreInNoMetric) {
   EXPECT_EQ(excluded->problem, "level1/19_ReLU");
   EXPECT_EQ(excluded->samples, 4);
   EXPECT_THAT(excluded->message, HasSubstr("constant, zeros pass"));
-  EXPECT_THAT(report.facts, Contains(Pair("excluded", AllOf(HasSubstr("level1/19_ReLU"),
-                                                            HasSubstr("degenerate problem"),
-                                                            HasSubstr("--include-degenerate")))));
+  EXPECT_THAT(
+      report.run_summary,
+      Contains(Pair("excluded", AllOf(HasSubstr("level1/19_ReLU"), HasSubstr("degenerate problem"),
+                                      HasSubstr("--include-degenerate")))));
   EXPECT_THAT(report.failures, Contains(testing::Field(&FailureGroup::outcome, Outcome::kMismatch)))
       << "what went wrong there is told all the same";
 }
@@ -138,7 +139,7 @@ TEST(Report, IncludeDegeneratePutsThemBackAndSaysSo) {
       EXPECT_DOUBLE_EQ(value(report, model, -1, metric), value(plain, model, -1, metric));
   EXPECT_EQ(report.excluded.size(), plain.excluded.size());
   EXPECT_THAT(
-      report.facts,
+      report.run_summary,
       Contains(Pair("degenerate", AllOf(HasSubstr("level1/19_ReLU"), HasSubstr("counted")))));
 }
 

@@ -17,7 +17,7 @@ inline AuditFile audits(std::vector<ProblemAudit> problems) {
 /// Of gpu_run(): one problem is degenerate, one is healthy, one cannot be asked.
 inline AuditFile gpu_audits() {
   return audits({healthy("level1/2_Softmax"), degenerate("level1/19_ReLU"),
-                 failed_audit("level2/3_MatmulGelu"), degenerate("level9/1_OnNobodysRoster")});
+                 failed_audit("level2/3_MatmulGelu"), degenerate("level9/1_OnNobodysManifest")});
 }
 
 }  // namespace kbench::samples

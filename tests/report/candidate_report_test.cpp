@@ -71,7 +71,7 @@ class CandidateReport : public test::RunLog {
 TEST_F(CandidateReport, TellsTimesAndEachTrialOfWhatIsRight) {
   Record record = samples::correct();
   record.correctness.push_back(record.correctness[0]);
-  record.correctness[1].family = "zeros";
+  record.correctness[1].distribution = "zeros";
   const std::string text = told(record, {{"phases_s", {{"timing", 0.5}, {"tiny", 1e-6}}}});
   EXPECT_THAT(text, AllOf(HasSubstr("correct  level1/19_ReLU alpha 0"), HasSubstr("Times: events"),
                           HasSubstr("1.90x over eager"), HasSubstr("drawn"), HasSubstr("zeros"),

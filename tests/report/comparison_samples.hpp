@@ -30,7 +30,7 @@ inline RunFile run_of(std::vector<Record> records, const char* device = "cuda") 
   run.headers = {header(device)};
   run.ended = true;
   for (const Record& record : records)
-    run.roster.push_back(
+    run.manifest.push_back(
         planned(record.model.c_str(), record.problem.c_str(), record.level, record.sample));
   run.records = std::move(records);
   return run;
@@ -53,7 +53,7 @@ inline std::pair<RunFile, RunFile> changed_runs() {
               mismatch("alpha", "level1/7_BothWrong"), other_sizes,
               timed("level1/9_LittleSlower", 0.0103), timed("level1/12_OnlyAfter", 0.010)});
   after.headers[0].run_id = "77aa0b1c2d3e4f50";
-  after.roster.push_back(planned("alpha", "level1/11_NotYet", 1, 0));
+  after.manifest.push_back(planned("alpha", "level1/11_NotYet", 1, 0));
   return {before, after};
 }
 

@@ -48,7 +48,7 @@ ComparedSample sample_of(const Record& before, const Record& after) {
 
 std::string written(const Comparison& comparison, std::string_view format) {
   std::ostringstream out;
-  comparison_target(format).format->write(comparison, out);
+  comparison_file(format).format->write(comparison, out);
   return out.str();
 }
 
@@ -351,7 +351,7 @@ TEST(RegressionGate, FailsWhereARunThatWasCutOffHasNoVerdict) {
   EXPECT_THAT(regressions(compared(before, after)),
               testing::ElementsAre("after.jsonl has no verdict yet on 2 samples that are correct "
                                    "in before.jsonl: b alpha 0, c alpha 0"));
-  after.roster.resize(1);
+  after.manifest.resize(1);
   EXPECT_THAT(regressions(compared(before, after)),
               testing::ElementsAre("after.jsonl does not plan 2 samples that are correct in "
                                    "before.jsonl: b alpha 0, c alpha 0"));

@@ -122,11 +122,11 @@ TEST(FailOnGate, IsNotMetByARunWithoutVerdicts) {
               ElementsAre(HasSubstr("the run has no verdict")));
 }
 
-TEST(FailOnGate, NamesWhatIsNoLongerOnTheRoster) {
+TEST(FailOnGate, NamesWhatIsNoLongerOnTheManifest) {
   const RunFile older = samples::gpu_run();
   RunFile run = older;
   const auto is_gone = [](const auto& sample) { return sample.problem == "level1/2_Softmax"; };
-  std::erase_if(run.roster, is_gone);
+  std::erase_if(run.manifest, is_gone);
   std::erase_if(run.records, is_gone);
   for (const char* argument : {"new-failure", "regression"})
     EXPECT_THAT(
@@ -160,7 +160,7 @@ TEST(FailOnGate, SaysWhatItCouldNotCompare) {
   EXPECT_THAT(held(older, cpu, "regression"), ElementsAre(HasSubstr("no time could be compared")));
   // No model of the one is in the other, and they are several.
   RunFile renamed = samples::gpu_run();
-  for (RosterEntry& entry : renamed.roster) entry.model = "new_" + entry.model;
+  for (ManifestEntry& entry : renamed.manifest) entry.model = "new_" + entry.model;
   for (Record& record : renamed.records) record.model = "new_" + record.model;
   EXPECT_THAT(held(renamed, samples::gpu_run(), "new-failure"),
               ElementsAre(HasSubstr("no sample in common (alpha, beta there, new_alpha, new_beta "

@@ -28,11 +28,11 @@ TEST(FirstBlock, WhatIsListedChangesNothingOfWhatWasRun) {
     options.select.add(condition);
     const Report report = build_report(samples::gpu_run(), options);
     EXPECT_LT(report.candidates.size(), whole.candidates.size());
-    std::vector<std::pair<std::string, std::string>> facts = report.facts;
-    ASSERT_EQ(facts[0].first, "selected");
-    facts.erase(facts.begin());
-    EXPECT_EQ(facts, whole.facts) << condition;
-    EXPECT_EQ(report.setting.trust, whole.setting.trust);
+    std::vector<std::pair<std::string, std::string>> run_summary = report.run_summary;
+    ASSERT_EQ(run_summary[0].first, "selected");
+    run_summary.erase(run_summary.begin());
+    EXPECT_EQ(run_summary, whole.run_summary) << condition;
+    EXPECT_EQ(report.run_settings.trust, whole.run_settings.trust);
     EXPECT_THAT(report.excluded, SizeIs(1));
   }
 }
@@ -42,7 +42,7 @@ TEST(FirstBlock, ManyExclusionsAreGroupedByCauseAndCut) {
   run.headers = {samples::header("cuda")};
   for (int i = 0; i < 300; ++i) {
     const std::string problem = fmt::format("level1/{}_P", i);
-    run.roster.push_back(samples::planned("alpha", problem.c_str(), 1, 0));
+    run.manifest.push_back(samples::planned("alpha", problem.c_str(), 1, 0));
     run.records.push_back(samples::failed(
         Outcome::kProblemFailure, i < 290 ? "reference_raised" : "too_large",
         (std::to_string(i) + std::string(750, 'x')).c_str(), "alpha", problem.c_str(), 0));
@@ -50,7 +50,7 @@ TEST(FirstBlock, ManyExclusionsAreGroupedByCauseAndCut) {
   const auto excluded = [&](bool verbose) {
     const Report report = build_report(run, {.verbose = verbose});
     EXPECT_THAT(report.excluded, SizeIs(300));
-    for (const auto& [label, text] : report.facts)
+    for (const auto& [label, text] : report.run_summary)
       if (label == "excluded") return text;
     return std::string();
   };
@@ -95,13 +95,13 @@ TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
 TEST(Leaderboard, SaysWhereModelsWereAskedDifferentProblems) {
   RunFile run = samples::gpu_run();
   EXPECT_THAT(build_report(run, {}).warnings, Not(Contains(HasSubstr("different problems"))));
-  std::erase_if(run.roster, [](const RosterEntry& entry) {
+  std::erase_if(run.manifest, [](const ManifestEntry& entry) {
     return entry.model == "alpha" && entry.problem == "level1/19_ReLU";
   });
   EXPECT_THAT(build_report(run, {}).warnings,
               Contains("models have different problems, and each is ranked by its own: alpha 2, "
                        "beta 3 (2 problems in common)"));
-  std::erase_if(run.roster, [](const RosterEntry& entry) { return entry.model == "alpha"; });
+  std::erase_if(run.manifest, [](const ManifestEntry& entry) { return entry.model == "alpha"; });
   EXPECT_THAT(build_report(run, {}).warnings, Not(Contains(HasSubstr("different problems"))));
 }
 
@@ -118,7 +118,7 @@ TEST(Leaderboard, ModelsStandSideBySide) {
 
 TEST(FirstBlock, StandsInEveryFormat) {
   RunFile run = samples::gpu_run();
-  run.headers[0].environment["cage"] = {{"lacks", {"memory"}}};
+  run.headers[0].environment["sandbox"] = {{"lacks", {"memory"}}};
   const Report report = build_report(run, {});
   for (const char* format : {"console", "csv", "markdown", "junit", "github", "latex", "html"}) {
     const std::string text = written(report, format);
@@ -168,10 +168,10 @@ TEST(FirstBlock, ACsvHasNothingThatAProgramWouldObey) {
 
 TEST(FirstBlock, HasFieldsOfItsOwnInJson) {
   const auto json = nlohmann::json::parse(written(build_report(samples::gpu_run(), {}), "json"));
-  const auto& setting = json.at("setting");
-  EXPECT_EQ(setting.at("problem_sets"), nlohmann::json({"9d3b7c0f6a5e4d2c1b0a9988"}));
-  EXPECT_EQ(setting.at("seeds"), nlohmann::json({"secret"}));
-  EXPECT_EQ(setting.at("trust"), nlohmann::json({{"own_code", 4}, {"self_reported", 1}}));
+  const auto& run_settings = json.at("run_settings");
+  EXPECT_EQ(run_settings.at("problem_sets"), nlohmann::json({"9d3b7c0f6a5e4d2c1b0a9988"}));
+  EXPECT_EQ(run_settings.at("seeds"), nlohmann::json({"secret"}));
+  EXPECT_EQ(run_settings.at("trust"), nlohmann::json({{"own_code", 4}, {"self_reported", 1}}));
   ASSERT_THAT(json.at("exclusions"), SizeIs(1));
   EXPECT_EQ(json.at("exclusions")[0].at("problem"), "level2/3_MatmulGelu");
   EXPECT_EQ(json.at("exclusions")[0].at("samples"), 2);

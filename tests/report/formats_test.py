@@ -37,7 +37,7 @@ def junit(text, run):
     for kind in ["failure", "error", "skipped"]:
         attribute = "skipped" if kind == "skipped" else kind + "s"
         assert int(root.get(attribute)) == len(root.findall("testsuite/testcase/" + kind)), kind
-    planned = {(e["problem"], e["model"], s) for e in run["roster"] for s in e["samples"]}
+    planned = {(e["problem"], e["model"], s) for e in run["manifest"] for s in e["samples"]}
     assert len(cases) == len(planned), "%d cases for %d candidates" % (len(cases), len(planned))
 
 
@@ -64,7 +64,7 @@ def harmless(name):
 def csv_report(text, run):
     rows = list(csv.DictReader(io.StringIO(text, newline=""), strict=True))
     planned = {(harmless(e["model"]), harmless(e["problem"]), s)
-               for e in run["roster"] for s in e["samples"]}
+               for e in run["manifest"] for s in e["samples"]}
     assert sorted((r["model"], r["problem"], int(r["sample"])) for r in rows) == sorted(planned)
     assert sum(r["outcome"] == "no_verdict" for r in rows) == len(planned) - len(run["records"])
     assert all(r["run_status"] == rows[0]["run_status"] != "" for r in rows)
@@ -248,7 +248,7 @@ def main():
                      "correct" if sample % 3 else "mismatch")
         for path in page_runs.write_runs(pathlib.Path(folder)) + [many.write()]:
             lines = [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines()]
-            run = {"roster": [e for line in lines if line["type"] == "roster" for e in line["entries"]],
+            run = {"manifest": [e for line in lines if line["type"] == "manifest" for e in line["entries"]],
                    "records": [line for line in lines if line["type"] == "record"]}
             for name, look in FORMATS.items():
                 try:

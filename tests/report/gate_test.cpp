@@ -83,7 +83,7 @@ TEST(Gates, AtTheLowerEndAreOfTheMetricAndNotOfOneOfThatName) {
   RunFile run;
   run.headers = {samples::header("cuda")};
   for (const char* problem : {"level1/1_A", "level1/2_B", "level1/3_C", "level1/4_D"}) {
-    run.roster.push_back(samples::planned("alpha", problem, 1, 0));
+    run.manifest.push_back(samples::planned("alpha", problem, 1, 0));
     Record record = samples::correct("alpha", problem, 0, run.records.size() < 2 ? 2.0 : 0.5);
     record.speedup[0].lo = record.speedup[0].value * 0.99;
     run.records.push_back(record);
@@ -107,7 +107,7 @@ TEST(Gates, AreNotMetByNothing) {
   for (const char* gate : {"correct=1", "correct=0", "geomean=0", "fast_1@ci=0"})
     EXPECT_THAT(unmet(report, gate), ElementsAre(HasSubstr("the run's manifest has no candidate")));
   RunFile unjudged = nothing();
-  unjudged.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  unjudged.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
   EXPECT_THAT(unmet(build_report(unjudged, {}), "correct=0.1"),
               ElementsAre("alpha: correct is 0, below 0.1"));
 }
@@ -161,7 +161,7 @@ TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
     // A fault and a missing verdict are no outcomes to expect.
     std::erase_if(run.records,
                   [](const Record& record) { return record.outcome == Outcome::kHarnessFault; });
-    std::erase_if(run.roster, [](const RosterEntry& entry) { return entry.sample == 1; });
+    std::erase_if(run.manifest, [](const ManifestEntry& entry) { return entry.sample == 1; });
     const Report report = build_report(run, {});
     std::ostringstream out;
     write_expectations(report, out);

@@ -100,7 +100,7 @@ TEST(Baselines, TheBestMayScore) {
 TEST(Slices, AreOfTagsAndKindsWhereThereAreSeveral) {
   RunFile run = samples::gpu_run();
   EXPECT_THAT(build_report(run, {}).slices, IsEmpty());
-  for (RosterEntry& entry : run.roster) entry.tags = {entry.level == 1 ? "small" : "product"};
+  for (ManifestEntry& entry : run.manifest) entry.tags = {entry.level == 1 ? "small" : "product"};
   for (Record& record : run.records)
     if (record.sample == 1) record.kind = CandidateKind::kModule;
   const Report report = build_report(run, {.verbose = true});

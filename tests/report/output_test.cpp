@@ -61,7 +61,7 @@ TEST(Console, HasColourOnlyWhereItIsAskedFor) {
 
 TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
   RunFile run;
-  run.roster = {samples::planned("al\x1b[2Jpha", "level1/19_ReLU", 1, 0)};
+  run.manifest = {samples::planned("al\x1b[2Jpha", "level1/19_ReLU", 1, 0)};
   run.records = {samples::failed(Outcome::kCrash, "signal",
                                  "bell \a and \xc2\x9b"
                                  "31m\nline",
@@ -92,7 +92,7 @@ TEST(Formats, WhatCandidatesSayIsNoWorkflowCommand) {
   {
     RunWriter writer(folder / "run.jsonl", false);
     writer.write(run.headers[0]);
-    writer.write(run.roster);
+    writer.write(run.manifest);
     for (Record record : run.records) {
       if (record.outcome != Outcome::kCorrect) record.message = said;
       writer.write(record, {{"compiler_log", log}});
@@ -120,13 +120,13 @@ TEST(Formats, WhatCandidatesSayIsNoWorkflowCommand) {
 TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
   RunFile run;
   for (int i = 0; i < 1001; ++i) {
-    run.roster.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
+    run.manifest.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
     run.records.push_back(samples::correct("alpha", "level1/19_ReLU", i));
   }
   EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("1001 are too many to list"));
   EXPECT_THAT(written(build_report(run, {.verbose = true}), "console"),
               HasSubstr("ReLU alpha 1000"));
-  run.roster.pop_back();
+  run.manifest.pop_back();
   run.records.pop_back();
   EXPECT_THAT(written(build_report(run, {}), "console"), HasSubstr("ReLU alpha 999"))
       << "all four samples of each problem of KernelBench are listed";
@@ -140,7 +140,7 @@ RunFile long_names(const char* device) {
   const Record observed = samples::observed();
   for (const char* model : {"some-maker/large-model-1", "some-maker/large-model-2"}) {
     for (int sample = 0; sample < 2; ++sample)
-      run.roster.push_back(samples::planned(model, kProblem, 2, sample));
+      run.manifest.push_back(samples::planned(model, kProblem, 2, sample));
     Record right = samples::correct(model, kProblem, 0, 1.9);
     right.flags = {"launch_bound", "public_seed"};
     right.estimate = observed.estimate;
@@ -178,7 +178,7 @@ TEST(Console, LogLinesGiveWayInTheirPaths) {
   {
     RunWriter writer(folder / "run.jsonl", false);
     writer.write(run.headers[0]);
-    writer.write(run.roster);
+    writer.write(run.manifest);
     for (const Record& record : run.records) writer.write(record, {{"compiler_log", log}});
   }
   const std::string text =
@@ -196,13 +196,13 @@ TEST(Json, IsValidAndItsIndicesLead) {
   EXPECT_EQ(json.at("summary").at(0).at("metrics").at("fast_1").at("value"), 0.5);
 }
 
-TEST(Targets, LinksStayLinksAndDevicesDevices) {
+TEST(ReportFiles, LinksStayLinksAndDevicesDevices) {
   namespace fs = std::filesystem;
   const test::ScratchFolder folder;
   const Report report = build_report(samples::gpu_run(), {});
   const auto write_to = [&](const fs::path& file) {
     std::ostringstream out;
-    write_reports(report, std::vector{ReportTarget{&report_format("csv"), file}}, out);
+    write_reports(report, std::vector{ReportFile{&report_format("csv"), file}}, out);
   };
   fs::create_symlink("real.csv", folder.path() / "link.csv");
   write_to(folder.path() / "link.csv");
@@ -214,14 +214,14 @@ TEST(Targets, LinksStayLinksAndDevicesDevices) {
   EXPECT_TRUE(fs::is_character_file("/dev/full"));
 }
 
-TEST(Targets, WriteFilesWithoutColourAndTheRestToTheStream) {
+TEST(ReportFiles, WriteFilesWithoutColourAndTheRestToTheStream) {
   const test::ScratchFolder folder;
   const Report report = build_report(samples::gpu_run(), {.color = true});
   const std::filesystem::path file = folder / "report.txt";
-  const std::vector<ReportTarget> targets = {report_target("console=" + file.string()),
-                                             report_target("csv")};
+  const std::vector<ReportFile> report_files = {report_file("console=" + file.string()),
+                                                report_file("csv")};
   std::ostringstream out;
-  write_reports(report, targets, out);
+  write_reports(report, report_files, out);
   EXPECT_EQ(contents(file), written(build_report(samples::gpu_run(), {}), "console"));
   EXPECT_THAT(out.str(), testing::StartsWith("model,problem,"));
   EXPECT_EQ(std::distance(std::filesystem::directory_iterator(folder.path()), {}), 1);
@@ -231,21 +231,21 @@ TEST(Targets, WriteFilesWithoutColourAndTheRestToTheStream) {
   EXPECT_THAT(console.str(), HasSubstr("INCOMPLETE"));
 }
 
-TEST(Targets, AFolderThatIsNotThereIsSaidBeforeAnythingIsDone) {
+TEST(ReportFiles, AFolderThatIsNotThereIsSaidBeforeAnythingIsDone) {
   const test::ScratchFolder folder;
-  EXPECT_THAT([&] { report_target("csv=" + (folder / "none/report.csv").string()); },
+  EXPECT_THAT([&] { report_file("csv=" + (folder / "none/report.csv").string()); },
               ThrowsMessage<UsageError>(
                   AllOf(HasSubstr("none/report.csv"), HasSubstr("there is no folder"))));
 }
 
-TEST(Targets, WhatCannotBeWrittenKeepsNothingElseFromBeingWritten) {
+TEST(ReportFiles, WhatCannotBeWrittenKeepsNothingElseFromBeingWritten) {
   const test::ScratchFolder folder;
   const std::filesystem::path file = folder / "report.csv";
-  const std::vector<ReportTarget> targets = {
-      report_target("csv=/dev/full"), report_target("csv=" + file.string()), report_target("json")};
+  const std::vector<ReportFile> report_files = {
+      report_file("csv=/dev/full"), report_file("csv=" + file.string()), report_file("json")};
   std::ostringstream out;
   const Report report = build_report(samples::gpu_run(), {});
-  EXPECT_THAT([&] { write_reports(report, targets, out); },
+  EXPECT_THAT([&] { write_reports(report, report_files, out); },
               ThrowsMessage<Error>(HasSubstr("/dev/full")));
   EXPECT_EQ(contents(file), written(report, "csv"));
   EXPECT_TRUE(nlohmann::json::accept(out.str()));

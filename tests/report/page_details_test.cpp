@@ -31,7 +31,7 @@ std::vector<nlohmann::json> lines_of(const PageDetails& details) {
 Report many(int count, const std::string& message = "it is wrong") {
   RunFile run;
   for (int i = 0; i < count; ++i) {
-    run.roster.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
+    run.manifest.push_back(samples::planned("alpha", "level1/19_ReLU", 1, i));
     Record record = i % 3 == 0 ? samples::failed(Outcome::kCrash, "signal", message.c_str(),
                                                  "alpha", "level1/19_ReLU", i)
                                : samples::correct("alpha", "level1/19_ReLU", i);

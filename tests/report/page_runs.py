@@ -36,7 +36,7 @@ class Run:
 
     def __init__(self, path, device="NVIDIA H200"):
         self.path, self.example = path, examples()
-        self.device, self.roster, self.records, self.details = device, [], [], []
+        self.device, self.manifest, self.records, self.details = device, [], [], []
         self.offset, self.now = 0, START
 
     def add(self, model, problem, sample, outcome="correct", details=None, level=1, **fields):
@@ -62,13 +62,13 @@ class Run:
         self.plan(model, problem, sample, level)
 
     def plan(self, model, problem, sample, level=1):
-        self.roster.append({"problem": problem, "level": level, "model": model,
+        self.manifest.append({"problem": problem, "level": level, "model": model,
                             "samples": [sample], "tags": []})
 
     def write(self, ended=True):
         run = dict(self.example["run"])
         run["environment"] = dict(run["environment"], device=self.device)
-        lines = [run, {"type": "roster", "entries": self.roster}] + self.records
+        lines = [run, {"type": "manifest", "entries": self.manifest}] + self.records
         if ended:
             lines.append(self.example["end"])
         self.path.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")

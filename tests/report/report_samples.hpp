@@ -9,7 +9,7 @@
 /// Runs whose reports are approved as text.
 namespace kbench::samples {
 
-inline RosterEntry planned(const char* model, const char* problem, int level, int sample) {
+inline ManifestEntry planned(const char* model, const char* problem, int level, int sample) {
   return {.problem = problem, .level = level, .model = model, .sample = sample, .tags = {}};
 }
 
@@ -43,9 +43,9 @@ inline RunFile gpu_run() {
   run.ended = false;
   for (const char* model : {"alpha", "beta"}) {
     for (int sample = 0; sample < 2; ++sample) {
-      run.roster.push_back(planned(model, "level1/2_Softmax", 1, sample));
-      run.roster.push_back(planned(model, "level1/19_ReLU", 1, sample));
-      run.roster.push_back(planned(model, "level2/3_MatmulGelu", 2, sample));
+      run.manifest.push_back(planned(model, "level1/2_Softmax", 1, sample));
+      run.manifest.push_back(planned(model, "level1/19_ReLU", 1, sample));
+      run.manifest.push_back(planned(model, "level2/3_MatmulGelu", 2, sample));
     }
   }
   const auto add = [&](Record record, int level) {
@@ -79,7 +79,7 @@ inline RunFile gpu_run() {
              "level1/19_ReLU", 1),
       1);
   add(correct("beta", "level2/3_MatmulGelu", 0, 0.8), 2);
-  add(correct("gamma", "level1/19_ReLU", 0, 9.0), 1);  // on nobody's roster
+  add(correct("gamma", "level1/19_ReLU", 0, 9.0), 1);  // on nobody's manifest
   run.bad_lines = {"line 7: is not JSON (cut off or damaged)"};
   return run;
 }
@@ -99,7 +99,7 @@ inline RunFile cpu_run() {
       record.sol->limited_by = {};
       record.timing->sides["candidate"].median_ms = 35.0;
     }
-    run.roster.push_back(
+    run.manifest.push_back(
         planned(record.model.c_str(), record.problem.c_str(), level, record.sample));
     run.records.push_back(std::move(record));
   };
@@ -111,15 +111,15 @@ inline RunFile cpu_run() {
   watched.profile = observed.profile;
   watched.estimate = observed.estimate;
   watched.sizes = R"j({"dim":"(512, 4)","rows":"64"})j";
-  watched.shrunk = Shrunk{
+  watched.reduced_sizes = ReducedSizes{
       .bytes = 48 << 20, .flops = 3e8, .full_bytes = 12e9, .full_flops = 6e10, .within = true};
   add(watched, 1);
   Record large = mismatch("alpha", "level1/19_ReLU", 0);
-  large.shrunk = Shrunk{.bytes = 512 << 20,
-                        .flops = 3e10,
-                        .full_bytes = 512 << 20,
-                        .full_flops = 3e10,
-                        .within = false};
+  large.reduced_sizes = ReducedSizes{.bytes = 512 << 20,
+                                     .flops = 3e10,
+                                     .full_bytes = 512 << 20,
+                                     .full_flops = 3e10,
+                                     .within = false};
   add(large, 1);
   add(failed(Outcome::kUnsupported, "opcode", "wgmma is not run on the CPU", "alpha",
              "level2/3_MatmulGelu", 0),

@@ -86,7 +86,7 @@ TEST(ReportFormats, EveryRowWritesItsApprovedTextOfADegenerateProblem) {
 TEST(ReportFormats, UnknownOnesAreNamedWithTheKnown) {
   EXPECT_THAT([] { report_format("yaml"); },
               ThrowsMessage<UsageError>(HasSubstr("console, json, csv, markdown")));
-  EXPECT_THAT([] { report_target("csv="); }, ThrowsMessage<UsageError>(HasSubstr("names no file")));
+  EXPECT_THAT([] { report_file("csv="); }, ThrowsMessage<UsageError>(HasSubstr("names no file")));
 }
 
 TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
@@ -101,7 +101,7 @@ TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
   EXPECT_TRUE(build_report(samples::cpu_run(), {}).complete);
 }
 
-TEST(Report, MetricsComeFromTheRosterLessTheExclusions) {
+TEST(Report, MetricsComeFromTheManifestLessTheExclusions) {
   const Report report = build_report(samples::gpu_run(), {});
   // alpha: Softmax 1.9, ReLU 1.0 (not above 1); MatmulGelu is excluded.
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
@@ -180,8 +180,8 @@ TEST(Report, OnTheCpuCorrectnessLeadsAndSpeedsHaveNoValue) {
   }
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0 / 3) << "unsupported counts as wrong";
   EXPECT_THAT(report.exclusions, IsEmpty());
-  EXPECT_THAT(report.facts, Contains(Pair("excluded", "nothing")));
-  EXPECT_THAT(report.facts, Contains(Pair("not judged", HasSubstr("alpha 1/3 and 1/2"))));
+  EXPECT_THAT(report.run_summary, Contains(Pair("excluded", "nothing")));
+  EXPECT_THAT(report.run_summary, Contains(Pair("not judged", HasSubstr("alpha 1/3 and 1/2"))));
 }
 
 TEST(Report, UnsupportedOnAGpuCountsAgainstTheCandidate) {
@@ -201,7 +201,7 @@ TEST(Report, CpuAndGpuNeverShareATable) {
 
 TEST(Report, PrecisionsHaveRowsOfTheirOwn) {
   RunFile run;
-  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  run.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
   run.records = {samples::correct(), samples::mismatch()};
   run.records[1].precision = "fp16";
   const Report report = build_report(run, {});
@@ -226,8 +226,9 @@ TEST(Report, JudgesHaveRowsOfTheirOwn) {
   EXPECT_THAT(written(report, "console"),
               AllOf(HasSubstr("beta, by kbench"), HasSubstr("beta, by kernelbench"),
                     HasSubstr("judge=kernelbench")));
-  EXPECT_THAT(report.facts, Contains(Pair("judge", HasSubstr("kernelbench 11 (imported"))));
-  EXPECT_THAT(build_report(samples::gpu_run(), {}).facts, Not(Contains(Pair("judge", testing::_))));
+  EXPECT_THAT(report.run_summary, Contains(Pair("judge", HasSubstr("kernelbench 11 (imported"))));
+  EXPECT_THAT(build_report(samples::gpu_run(), {}).run_summary,
+              Not(Contains(Pair("judge", testing::_))));
 }
 
 TEST(Report, FailuresOfTwoJudgesAreNeverAddedUpAndTheirDifferencesTold) {
@@ -261,7 +262,7 @@ TEST(Report, FailuresOfTwoJudgesAreNeverAddedUpAndTheirDifferencesTold) {
         << format;
   }
   EXPECT_THAT(written(report, "console"), HasSubstr("Failures: kbench 2 of 3, kb_compat 2 of 3"));
-  EXPECT_THAT(report.facts, Contains(Pair("judge", HasSubstr("by KernelBench's rules"))));
+  EXPECT_THAT(report.run_summary, Contains(Pair("judge", HasSubstr("by KernelBench's rules"))));
 }
 
 TEST(Report, TimesByKernelBenchsRulesAreMeans) {
@@ -280,7 +281,7 @@ TEST(Report, ATimeWithoutMedianIsShownByItsMean) {
 
 TEST(Report, ChangedCodeReplacesTheEarlierVerdictAndAFaultDoesNot) {
   RunFile run;
-  run.roster = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  run.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
   run.records = {samples::mismatch(), samples::correct(), samples::correct()};
   run.records[1].candidate_hash = "c1";
   run.records[2] = samples::failed(Outcome::kHarnessFault, "judge_died", "…");

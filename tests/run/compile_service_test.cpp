@@ -101,12 +101,12 @@ TEST(CompileRequests, OthersAreRefusedWithASentence) {
   }
 }
 
-TEST(ScoutEnds, AreClaimsWithinBounds) {
+TEST(DryImportEnds, AreClaimsWithinBounds) {
   const json end{{"stage", "init"},
                  {"cause", std::string(1000, 'c')},
                  {"message", std::string(100'000, 'm')},
                  {"outcome", "harness_fault"}};
-  const auto told = read_scout_end(end.dump());
+  const auto told = read_dry_import_end(end.dump());
   ASSERT_TRUE(told);
   EXPECT_EQ(told->stage, "init");
   EXPECT_EQ(told->outcome, Outcome::kCrash) << "nobody says of itself that kbench is at fault";
@@ -114,7 +114,7 @@ TEST(ScoutEnds, AreClaimsWithinBounds) {
   EXPECT_EQ(told->message.size(), sizeof(protocol::FailedBody::message) - 1);
   for (const auto& body : {nested(5'000'000), std::string("{}"), std::string(R"({"stage": 3})"),
                            std::string(), nested(1)})
-    EXPECT_FALSE(read_scout_end(body)) << body.substr(0, 100);
+    EXPECT_FALSE(read_dry_import_end(body)) << body.substr(0, 100);
 }
 
 /// One candidate's end of a service that builds nothing in these cases.
@@ -157,17 +157,17 @@ TEST_F(Services, ABadRequestIsAnsweredAndIsTheCandidatesFailure) {
   EXPECT_EQ(service_->fault(), nullptr);
 }
 
-TEST_F(Services, AScoutsBadRequestIsInItsSummary) {
+TEST_F(Services, ADryImportsBadRequestIsInItsSummary) {
   serve(false);
   candidate_.send(MessageType::kCompile, nested(5'000'000));
-  candidate_.send(MessageType::kScouted, nested(5'000'000));
-  EXPECT_TRUE(service_->wait_scouted(seconds(20), -1));
+  candidate_.send(MessageType::kDryImported, nested(5'000'000));
+  EXPECT_TRUE(service_->wait_dry_imported(seconds(20), -1));
   const BuildSummary summary = service_->summary();
   EXPECT_EQ(summary.builds, 1u);
   ASSERT_TRUE(summary.failure);
   EXPECT_EQ(summary.failure->outcome, Outcome::kCompileFailure);
   EXPECT_EQ(summary.failure->cause, "bad_request");
-  EXPECT_FALSE(service_->scout_end());
+  EXPECT_FALSE(service_->dry_import_end());
   EXPECT_EQ(service_->fault(), nullptr);
 }
 

@@ -31,10 +31,10 @@ class Elsewhere {
 TEST(DeviceTurns, SeveralWorkAndOneTimesAlone) {
   DeviceTurns turns;
   std::atomic<int> working = 0, timing = 0, broken = 0, most = 0, timed = 0;
-  std::vector<std::thread> lanes;
+  std::vector<std::thread> device_queues;
   for (int i = 0; i < 4; ++i)
-    lanes.emplace_back([&] {
-      LaneTurn turn(turns);
+    device_queues.emplace_back([&] {
+      QueueTurn turn(turns);
       for (int round = 0; round < 200; ++round) {
         turn.work();
         const int now = ++working;
@@ -51,7 +51,7 @@ TEST(DeviceTurns, SeveralWorkAndOneTimesAlone) {
         turn.rest();
       }
     });
-  for (auto& lane : lanes) lane.join();
+  for (auto& device_queue : device_queues) device_queue.join();
   EXPECT_EQ(broken, 0);
   EXPECT_EQ(timed, 800);
   EXPECT_GT(most, 1);
@@ -59,12 +59,12 @@ TEST(DeviceTurns, SeveralWorkAndOneTimesAlone) {
 
 TEST(DeviceTurns, WhoeverWantsToTimeComesBeforeNewWork) {
   DeviceTurns turns;
-  LaneTurn first(turns);
+  QueueTurn first(turns);
   first.work();
   std::promise<void> times_enough;
   std::atomic<bool> timing = false;
   Elsewhere timer([&] {
-    LaneTurn turn(turns);
+    QueueTurn turn(turns);
     turn.time();
     timing = true;
     times_enough.get_future().wait();
@@ -73,7 +73,7 @@ TEST(DeviceTurns, WhoeverWantsToTimeComesBeforeNewWork) {
   EXPECT_FALSE(timing);
   std::atomic<bool> worked = false;
   Elsewhere worker([&] {
-    LaneTurn turn(turns);
+    QueueTurn turn(turns);
     turn.work();
     worked = true;
   });
@@ -89,13 +89,13 @@ TEST(DeviceTurns, WhoeverWantsToTimeComesBeforeNewWork) {
 
 TEST(DeviceTurns, ALargeProblemHasTheMemoryToItself) {
   DeviceTurns turns;
-  LaneTurn first(turns), second(turns);
+  QueueTurn first(turns), second(turns);
   first.take_memory(false);
   second.take_memory(false);
   EXPECT_FALSE(first.memory_is_wanted());
   std::promise<void> done;
   Elsewhere large([&] {
-    LaneTurn turn(turns);
+    QueueTurn turn(turns);
     turn.take_memory(true);
     EXPECT_TRUE(turn.has_memory(true));
     done.get_future().wait();
@@ -114,14 +114,14 @@ TEST(DeviceTurns, ALargeProblemHasTheMemoryToItself) {
   EXPECT_TRUE(first.has_memory(false));
 }
 
-TEST(DeviceTurns, ALaneThatEndsHoldsNothing) {
+TEST(DeviceTurns, ADeviceQueueThatEndsHoldsNothing) {
   DeviceTurns turns;
   {
-    LaneTurn turn(turns);
+    QueueTurn turn(turns);
     turn.take_memory(true);
     turn.work();
   }
-  LaneTurn turn(turns);
+  QueueTurn turn(turns);
   turn.take_memory(true);
   turn.time();
   EXPECT_TRUE(turn.is_timing());

@@ -24,11 +24,12 @@ inline WorkerLimits short_limits() {
 }
 
 /// An installation whose worker is the fake one, with the names of its behaviours.
-inline Installation fake_installation(const std::string& zygote, const std::string& judge = "ok",
+inline Installation fake_installation(const std::string& fork_server,
+                                      const std::string& judge = "ok",
                                       const std::string& candidate = "ok") {
   Installation installation;
   installation.worker = std::filesystem::path(KBENCH_BIN_DIR) / "kbench-fake-worker";
-  installation.python = zygote + "/" + judge + "/" + candidate;
+  installation.python = fork_server + "/" + judge + "/" + candidate;
   installation.torch_version = "2.11.0+fake";
   return installation;
 }

@@ -28,7 +28,7 @@ Signature signature() {
   return signature;
 }
 
-/// A judge of one behaviour; `index` counts the judges of this zygote.
+/// A judge of one behaviour; `index` counts the judges of this fork server.
 class FakeJudge {
  public:
   FakeJudge(Channel channel, std::string mode, int index)
@@ -115,7 +115,7 @@ class FakeJudge {
     if (mode_ == "fails_audit") return fail("reference_raised", "it raises");
     reply(MessageType::kAudited,
           json{{"answers", {{"zeros", {{"passes", true}, {"tolerance", 3e-5}}}}},
-               {"families_left_out", {{"nan", "the reference is not finite"}}}});
+               {"distributions_left_out", {{"nan", "the reference is not finite"}}}});
   }
 
   /// Takes the candidate's word that it is loaded for a right answer.
@@ -145,7 +145,7 @@ class FakeJudge {
               {"operators", json::array()},
               {"candidate_operators", json::array()},
               {"phases_s", {{"timing", 0.25}, {"timing_budget", timing_budget_s_}}},
-              {"families_left_out", json::object()},
+              {"distributions_left_out", json::object()},
               {"failed_baselines", json::object()},
               {"device_states", json::object()},
               {"others_on_device", json::object()},
@@ -220,8 +220,8 @@ class FakeJudge {
   }
 
   void warm() {
-    if (mode_ == "spare_dies") die("too warm");
-    if (mode_ == "spare_never_warms") stay_forever();
+    if (mode_ == "warm_process_dies") die("too warm");
+    if (mode_ == "warm_process_never_warms") stay_forever();
     reply(MessageType::kHealthy, "{}");
   }
 

@@ -22,7 +22,7 @@ inline protocol::Clock::time_point later() {
 /// "cuda:0 of GPU-2": a device, and the GPUs that this process may see.
 std::string seen_gpu(const std::string& device);
 
-/// Serves as a judge of that behaviour, the `index`th of its zygote; its exit code.
+/// Serves as a judge of that behaviour, the `index`th of its fork server; its exit code.
 int serve_as_judge(protocol::Channel channel, const std::string& mode, int index);
 
 }  // namespace kbench::fake

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// A worker that speaks the zygote's protocol and misbehaves on request, so that tests see what the
-// driver makes of it. Started like kbench-worker: CHANNEL_FD NONCE PYTHON, where PYTHON is
-// "<zygote>/<judge>/<candidate>", each the name of a behaviour. It needs no Python and no torch.
+// A worker that speaks the fork server's protocol and misbehaves on request, so that tests see what
+// the driver makes of it. Started like kbench-worker: CHANNEL_FD NONCE PYTHON, where PYTHON is
+// "<fork server>/<judge>/<candidate>", each the name of a behaviour. It needs no Python and no
+// torch.
 #include <fmt/format.h>
 #include <poll.h>
 #include <sys/mman.h>
@@ -83,9 +84,9 @@ int candidate(Channel channel, const std::string& mode, const std::string& devic
   return 0;
 }
 
-class FakeZygote {
+class FakeForkServer {
  public:
-  FakeZygote(Channel channel, std::vector<std::string> modes)
+  FakeForkServer(Channel channel, std::vector<std::string> modes)
       : channel_(std::move(channel)), modes_(std::move(modes)) {}
 
   int serve() {
@@ -165,7 +166,7 @@ class FakeZygote {
       return fake::serve_as_judge(Channel(std::move(channel), nonce, protocol::kMaxBody), modes_[1],
                                   judges_);
     }
-    if (request.at("role") == "spare") return spare(std::move(channel), request, fds);
+    if (request.at("role") == "warm_process") return warm_process(std::move(channel), request, fds);
     const auto job = unpack_job(fds.at(2).value());
     if (modes_[2] == "tells_its_job") {
       fmt::print("{}", read_whole(fds.at(2).value()));
@@ -184,16 +185,16 @@ class FakeZygote {
     return write(result.value(), told.data(), told.size()) < 0 ? 1 : 0;
   }
 
-  int spare(Fd channel, const json& request, std::vector<Fd>& fds) const {
-    if (modes_[2] == "spare_dies") return 9;
-    if (modes_[2] == "spare_never_warms") stay_forever();
+  int warm_process(Fd channel, const json& request, std::vector<Fd>& fds) const {
+    if (modes_[2] == "warm_process_dies") return 9;
+    if (modes_[2] == "warm_process_never_warms") stay_forever();
     const auto nonce = request.at("nonce").get<std::uint64_t>();
     Channel jobs(std::move(fds.at(2)), nonce, protocol::kMaxBody);
     jobs.send(MessageType::kStandsBy, {});
     Message message;
     if (jobs.receive(message, later()) != ReceiveStatus::kOk || message.fds.empty()) return 0;
     const auto job = unpack_job(message.fds[0].value());
-    if (modes_[2] == "only_spares" && job.nonce != nonce) return 1;
+    if (modes_[2] == "only_warm_processes" && job.nonce != nonce) return 1;
     const std::string opened = request.at("device").get<std::string>();
     if (modes_[2] == "tells_its_gpu" && job.device != opened) return 1;
     return candidate(Channel(std::move(channel), job.nonce, protocol::kMaxBody), modes_[2],
@@ -225,5 +226,5 @@ int main(int argc, char** argv) {
   for (std::string name; std::getline(names, name, '/');) modes.push_back(name);
   if (modes.size() != 3) return 2;
   Channel channel(Fd(std::atoi(argv[1])), std::strtoull(argv[2], nullptr, 16), protocol::kMaxBody);
-  _exit(FakeZygote(std::move(channel), std::move(modes)).serve());
+  _exit(FakeForkServer(std::move(channel), std::move(modes)).serve());
 }

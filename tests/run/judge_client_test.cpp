@@ -27,7 +27,7 @@ using nlohmann::json;
 using std::chrono::milliseconds;
 using testing::HasSubstr;
 
-/// A judge of one behaviour behind a zygote that behaves.
+/// A judge of one behaviour behind a fork server that behaves.
 struct Bench {
   explicit Bench(const std::string& judge_mode, int cancel_fd = -1)
       : host(fake_installation("ok", judge_mode), cancel_fd, short_limits()),
@@ -94,7 +94,7 @@ TEST(JudgeClient, AnAuditIsAnAnswerOrTheProblemsOwnFailure) {
   const auto& answers = std::get<AuditedAnswers>(audited);
   EXPECT_EQ(answers.answers.at("zeros").passes, true);
   EXPECT_EQ(answers.answers.at("zeros").tolerance, 3e-5);
-  EXPECT_EQ(answers.families_left_out.at("nan"), "the reference is not finite");
+  EXPECT_EQ(answers.distributions_left_out.at("nan"), "the reference is not finite");
   Bench failing("fails_audit");
   opened(*failing.judge, json::object());
   EXPECT_EQ(std::get<ProblemFault>(failing.judge->audit()).cause, "reference_raised");
@@ -147,7 +147,7 @@ TEST(JudgeClient, CancellingEndsTheWaitForAnAnswer) {
   later.join();
 }
 
-TEST(JudgeClient, OutlivesItsZygote) {
+TEST(JudgeClient, OutlivesItsForkServer) {
   const Stopwatch watch;
   WorkerHost host(fake_installation("dies_after_judge"), -1, short_limits());
   JudgeClient judge(host, -1);
@@ -171,8 +171,8 @@ TEST(JudgeClient, SeesTheGpuThatItOrItsHostIsToSee) {
   };
   JudgeClient of_host(host, -1);
   EXPECT_EQ(seen(of_host), "cuda:0 of GPU-1");
-  JudgeClient of_lane(host, -1, "GPU-3");
-  EXPECT_EQ(seen(of_lane), "cuda:0 of GPU-3");
+  JudgeClient of_device_queue(host, -1, "GPU-3");
+  EXPECT_EQ(seen(of_device_queue), "cuda:0 of GPU-3");
 }
 
 TEST(PrivateFolder, IsGoneWithWhatWasPutIntoIt) {

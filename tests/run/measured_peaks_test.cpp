@@ -19,8 +19,8 @@ using testing::SizeIs;
 
 constexpr auto kFp32 = static_cast<std::size_t>(FlopType::kFp32);
 
-LaneDevice gpu() {
-  LaneDevice device{.name = "cuda:1", .model = "NVIDIA H200", .gpu = GpuInfo{}};
+QueueDevice gpu() {
+  QueueDevice device{.name = "cuda:1", .model = "NVIDIA H200", .gpu = GpuInfo{}};
   device.gpu->uuid = "GPU-1";
   device.gpu->driver_version = 13000;
   return device;
@@ -28,7 +28,7 @@ LaneDevice gpu() {
 
 class MeasuredPeaks : public testing::Test {
  protected:
-  std::optional<Peaks> measure(const std::string& judge, const LaneDevice& device = gpu()) {
+  std::optional<Peaks> measure(const std::string& judge, const QueueDevice& device = gpu()) {
     WorkerHost host(fake_installation("ok", judge), -1, short_limits());
     return measured_peaks(host, device, folder_.path() / "peaks", -1);
   }
@@ -56,7 +56,7 @@ TEST_F(MeasuredPeaks, AreMeasuredOnceAndKept) {
 
 TEST_F(MeasuredPeaks, AnotherDriverIsAnotherMeasurement) {
   measure("ok");
-  LaneDevice newer = gpu();
+  QueueDevice newer = gpu();
   newer.gpu->driver_version = 13010;
   EXPECT_TRUE(measure("ok", newer).has_value());
   EXPECT_THAT(files(), SizeIs(2));

@@ -51,7 +51,7 @@ log=$2
     sum.kernel = "sum";
     sum.launches = 1;
     prepared.record.profile = {scale, sum};
-    LaneDevice device{.name = "cuda:1", .model = "NVIDIA H200", .gpu = GpuInfo{}};
+    QueueDevice device{.name = "cuda:1", .model = "NVIDIA H200", .gpu = GpuInfo{}};
     device.gpu->uuid = "GPU-1";
     json details = json::object();
     profile_by_ncu(ncu, "/k/bin/kbench", device, prepared, -1, details);

@@ -75,7 +75,7 @@ TEST(NvccFallback, OnlyWhatMayBeTheSplitsFaultIsNvccs) {
   }
 }
 
-TEST(NvccFallback, WhatTheDeviceHalfLacksIsNvccs) {
+TEST(NvccFallback, WhatTheDeviceCodeLacksIsNvccs) {
   auto asked =
       failure(SplitPart::kDevice, "syntax_error", "line 3: identifier \"Table\" is undefined");
   EXPECT_EQ(find_fallback(asked), nullptr);

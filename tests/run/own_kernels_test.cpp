@@ -7,7 +7,7 @@
 #include "os/installation.hpp"
 #include "run/devices.hpp"
 #include "run/fake_host.hpp"
-#include "run/schedule/device_lanes.hpp"
+#include "run/schedule/device_queues.hpp"
 #include "run/schedule/judge_kernels.hpp"
 
 namespace kbench::run {
@@ -49,16 +49,18 @@ TEST(OwnKernels, WithoutThemNobodyIsJudgedOnAGpu) {
   const EvalOptions options;
   for (const bool judge_fails : {true, false}) {
     WorkerHost host(fake_installation("ok", "ok", "ok"), -1, short_limits());
-    LaneSetup common;
+    QueueSetup common;
     common.host = &host;
     common.options = &options;
     common.own_kernels.judge = compiled(judge_fails ? CompileResult(timeout()) : Artifact{});
     common.own_kernels.timing = compiled(judge_fails ? CompileResult(Artifact{}) : timeout());
-    LaneDevice gpu{"cuda:0", "fake", std::nullopt};
+    QueueDevice gpu{"cuda:0", "fake", std::nullopt};
     gpu.gpu.emplace().memory_bytes = std::uint64_t{1} << 40;
     const std::array devices{gpu};
     const std::string said = error_of([&] {
-      DeviceLanes(std::move(common), devices).run([](Lane&) { ADD_FAILURE() << "a lane works"; });
+      DeviceQueues(std::move(common), devices).run([](DeviceQueue&) {
+        ADD_FAILURE() << "a device queue works";
+      });
     });
     EXPECT_THAT(said, HasSubstr("own kernels do not compile"));
     EXPECT_THAT(said, HasSubstr("not done after 1 s"));

@@ -121,7 +121,7 @@ TEST_F(Prepare, ASyntaxErrorIsTheCompilersToTell) {
   EXPECT_TRUE(prepared.record.compile);
 }
 
-/// A module of this source, prepared as far as it goes without a scout.
+/// A module of this source, prepared as far as it goes without a dry import.
 struct ModuleOnItsWay {
   explicit ModuleOnItsWay(const std::string& source, const Signature& with = signature()) {
     candidate.kind = CandidateKind::kModule;
@@ -132,11 +132,11 @@ struct ModuleOnItsWay {
     prepared.sizes = {{"rows", "4"}};
     prepare_module(prepared, with, "relu", 1.5);
   }
-  /// As if a scout had come back with these builds.
+  /// As if a dry import had come back with these builds.
   std::optional<ReadyCode> finish(BuildSummary builds) {
-    std::promise<Scouted> promise;
+    std::promise<DryImported> promise;
     promise.set_value({std::move(builds), std::nullopt, false});
-    prepared.scouted = promise.get_future().share();
+    prepared.dry_imported = promise.get_future().share();
     return finish_compile(prepared, -1);
   }
 

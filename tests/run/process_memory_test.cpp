@@ -13,7 +13,7 @@
 #include <string>
 #include <vector>
 
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench::run {
@@ -128,10 +128,11 @@ TEST(ProcessMemory, AProcessStaysTheFirstToGo) {
 }
 
 TEST(ProcessMemory, FilesInATmpOfItsOwnAreCounted) {
-  if (!probe_cage().has(CagePart::kTemporary)) GTEST_SKIP() << "this machine gives no own /tmp";
+  if (!probe_sandbox().has(SandboxPart::kTemporary))
+    GTEST_SKIP() << "this machine gives no own /tmp";
   EXPECT_EQ(own_files_bytes(::getpid()), 0u);
   auto [ours, theirs] = socket_pair();
-  CageForker forker;
+  SandboxForker forker;
   const pid_t pid = forker.fork();
   if (pid == 0) {
     forker.enter({});

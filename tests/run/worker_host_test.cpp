@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// The driver against zygotes and children that misbehave: an error or a status, never a hang.
+// The driver against fork servers and children that misbehave: an error or a status, never a hang.
 #include "run/process/worker_host.hpp"
 
 #include <fcntl.h>
@@ -45,7 +45,7 @@ TEST(WorkerHost, LearnsTheVersionOfTorch) {
   EXPECT_EQ(host.torch_version(), "2.11.0+fake");
 }
 
-/// What a cage lets its process read has to be there when it is put on.
+/// What a sandbox lets its process read has to be there when it is put on.
 TEST(WorkerHost, WhatCandidatesReadIsThereBeforeThem) {
   char pattern[] = "/tmp/kbench-test-XXXXXX";
   const std::filesystem::path folder = mkdtemp(pattern);
@@ -77,7 +77,7 @@ TEST_P(BadStart, IsAnErrorForEverybodyWhoAsks) {
   EXPECT_THROW(JudgeClient(host, -1), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Zygotes, BadStart,
+INSTANTIATE_TEST_SUITE_P(ForkServers, BadStart,
                          testing::Values("dies_before_ready", "hangs_up_before_ready",
                                          "speaks_garbage", "ready_is_no_json",
                                          "ready_without_torch", "ready_with_a_number"),
@@ -133,7 +133,7 @@ TEST_P(BadFork, IsAnError) {
   EXPECT_THROW(StartedCandidate(host, {}, 1u << 30), Error);
 }
 
-INSTANTIATE_TEST_SUITE_P(Zygotes, BadFork,
+INSTANTIATE_TEST_SUITE_P(ForkServers, BadFork,
                          testing::Values("dies_on_fork", "never_forks", "forks_no_json",
                                          "cannot_fork"),
                          [](const auto& test) { return std::string(test.param); });

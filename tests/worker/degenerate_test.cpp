@@ -62,12 +62,12 @@ TEST(Degenerate, SoDoesTheInputWhereNothingIsAsked) {
   EXPECT_THAT(passing(options("x + 0")), Optional(ElementsAre("input")));
 }
 
-TEST(Degenerate, WhatTheFamiliesCatchIsHealthyAlsoWhereTheRunLeavesThemOut) {
+TEST(Degenerate, WhatTheDistributionsCatchIsHealthyAlsoWhereTheRunLeavesThemOut) {
   // Drawn inputs are never negative, and softmax of 20000 elements is nearly 0.
   for (const char* forward : {"torch.relu(x)", "x.clamp(min=0.0).clamp(max=2.0)"}) {
-    for (const bool families : {true, false}) {
+    for (const bool distributions : {true, false}) {
       JudgeOptions asked = options(forward);
-      asked.families = families;
+      asked.distributions = distributions;
       EXPECT_THAT(passing(asked), Optional(IsEmpty())) << forward;
     }
   }

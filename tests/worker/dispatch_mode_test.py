@@ -43,9 +43,9 @@ model.forward = lambda x: x.argmax(1)
 zeros, ones = torch.zeros(3, dtype=int), torch.ones(3, dtype=int)
 print(int(ties.settled(model, [torch.zeros(3, 4)], 0, zeros, ones, 0).sum()))
 """
-_SHRINK = f"""
-from kbench_worker import problem_shrink
-found = problem_shrink.shrink("p.py", {_PROBLEM!r}, {{}}, 1 << 20, 1e9)
+_REDUCE_SIZES = f"""
+from kbench_worker import problem_reduce
+found = problem_reduce.reduce_sizes("p.py", {_PROBLEM!r}, {{}}, 1 << 20, 1e9)
 print(json.loads(found)["sizes"]["N"])
 """
 
@@ -66,7 +66,7 @@ class WithoutTheCompiler(unittest.TestCase):
         self.assertEqual(self.printed(_TIES), "0")
 
     def test_sizes(self):
-        self.assertEqual(self.printed(_SHRINK), "256")
+        self.assertEqual(self.printed(_REDUCE_SIZES), "256")
 
 
 class BesideTheCompiler(unittest.TestCase):

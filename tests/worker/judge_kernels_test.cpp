@@ -20,7 +20,7 @@
 #include "worker/compare/compare.hpp"
 #include "worker/compare/content_digest.hpp"
 #include "worker/compare/element_counts.hpp"
-#include "worker/compare/truth.hpp"
+#include "worker/compare/expected_output.hpp"
 #include "worker/kernels/texts.hpp"
 #include "worker/reference/input_set.hpp"
 
@@ -119,7 +119,7 @@ TEST_F(Kernels, CompareAsTorchDoesForEveryTypeAndSize) {
   expect_same_comparisons(pairs);
 }
 
-TEST_F(Kernels, CompareNarrowOutputsWithAWiderTruth) {
+TEST_F(Kernels, CompareNarrowOutputsWithAWiderExpectedOutput) {
   std::vector<Pair> pairs;
   for (const auto type : {at::kHalf, at::kBFloat16})
     for (const std::int64_t count : {1, 7, 8, 4095, 70'001}) {
@@ -160,7 +160,7 @@ TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
   expect_same_comparisons(pairs);
 }
 
-TEST_F(Kernels, TakeDeparturesFromWhatIsNotFiniteAsTorchDoes) {
+TEST_F(Kernels, TakeDeviationsFromWhatIsNotFiniteAsTorchDoes) {
   // Of those that are expected each is one of every type: what departs from it stands for it.
   const std::vector<double> expectable{0, 1, -2.5, kInf, -kInf, kNan, 8'192};
   const std::vector<double> given{0, 1, -2.5, kInf, -kInf, kNan, 8'192, 1e4, -3e4};
@@ -169,7 +169,7 @@ TEST_F(Kernels, TakeDeparturesFromWhatIsNotFiniteAsTorchDoes) {
       {at::kBFloat16, at::kBFloat16}, {at::kFloat, at::kHalf},    {at::kFloat, at::kBFloat16}};
   struct Case {
     std::string what;
-    Truth truth;
+    ExpectedOutput expected_output;
     at::Tensor got;
   };
   std::vector<Case> cases;
@@ -180,17 +180,18 @@ TEST_F(Kernels, TakeDeparturesFromWhatIsNotFiniteAsTorchDoes) {
         auto got = at::ones({4100}).to(narrow);
         expected[4097] = e;
         got[4097] = g;
-        Truth truth{expected, std::nullopt, 0, 1};
-        truth.non_finite = true;
+        ExpectedOutput expected_output{expected, std::nullopt, 0, 1};
+        expected_output.non_finite = true;
         cases.push_back({fmt::format("{} for {}: {} against {}", at::toString(narrow),
                                      at::toString(wide), g, e),
-                         std::move(truth), got});
+                         std::move(expected_output), got});
       }
   const auto found = [&] {
     std::vector<std::pair<Comparison, std::uint64_t>> all;
     all.reserve(cases.size());
     for (const Case& one : cases)
-      all.emplace_back(one.truth.compared(one.got, 1e-3), one.truth.departures(one.got));
+      all.emplace_back(one.expected_output.compared(one.got, 1e-3),
+                       one.expected_output.deviations(one.got));
     return all;
   };
   auto torch = found();

@@ -14,7 +14,7 @@ JudgedAnswer off_by(double tolerances, std::int64_t elements = 100) {
   const auto expected = at::ones({elements});
   auto got = expected.clone();
   got[7] += tolerances * 1e-4 * 2;  // of |1| + rms 1
-  const AnsweredTensor answer{Truth{expected, {}, 0, 1}, got};
+  const AnsweredTensor answer{ExpectedOutput{expected, {}, 0, 1}, got};
   return judge_answer("native", 0, {&answer, 1});
 }
 
@@ -57,9 +57,9 @@ TEST(NearMisses, AreSoFewOfAllAnswersToADistribution) {
 TEST(NearMisses, AreNoneWhereNothingIsRounded) {
   const auto whole = at::arange(100, at::kFloat);
   auto got = whole.clone();
-  Truth truth{whole, {}, whole_tolerance(whole), 1};
-  got[7] += 1.5 * truth.whole * (7 + 57.3);
-  const AnsweredTensor floating{truth, got};
+  ExpectedOutput expected_output{whole, {}, whole_tolerance(whole), 1};
+  got[7] += 1.5 * expected_output.whole * (7 + 57.3);
+  const AnsweredTensor floating{expected_output, got};
   const auto judged = judge_answer("native", 0, {&floating, 1});
   EXPECT_EQ(judged.wrong_elements, 1);
   EXPECT_LT(judged.worst_ratio, 2);
@@ -68,7 +68,7 @@ TEST(NearMisses, AreNoneWhereNothingIsRounded) {
   const auto integers = at::arange(100);
   auto other = integers.clone();
   other[7] += 1;
-  const AnsweredTensor exact{Truth{integers, {}, 0, 1}, other};
+  const AnsweredTensor exact{ExpectedOutput{integers, {}, 0, 1}, other};
   EXPECT_FALSE(NearMisses(1).takes(judge_answer("native", 0, {&exact, 1})));
 }
 

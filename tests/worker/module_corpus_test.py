@@ -11,7 +11,7 @@ import unittest
 
 import torch
 
-from module_fixture import Builds, module_host, module_scout, text_of_child
+from module_fixture import Builds, module_host, module_dry_import, text_of_child
 from worker_package import ROOT
 from kbench_worker import module_weights, problem_host
 
@@ -30,17 +30,17 @@ def _candidate(path, folder, builds):
         return path, file.read(), folder, builds
 
 
-def _scout(path, folder):
+def _dry_import(path, folder):
     builds = Builds()
-    stage, cause, message = module_scout.scout(*_candidate(path, folder, builds))
+    stage, cause, message = module_dry_import.dry_import(*_candidate(path, folder, builds))
     return message if cause else f"{stage} {len(builds.requests)}"
 
 
-def _scout_to_the_end(path, folder):
+def _dry_import_to_the_end(path, folder):
     """How much it orders with all that it is given."""
     builds = Builds()
     reference = _reference_of(path)
-    module_scout.scout(*_candidate(path, folder, builds),
+    module_dry_import.dry_import(*_candidate(path, folder, builds),
                        problem_host.init_arguments(reference, "cuda", "native", 0),
                        lambda: problem_host.draw_inputs(reference, "cuda", "native", 0))
     return f"ordered {len(builds.requests)}"
@@ -76,7 +76,7 @@ def _judge(path, folder):
                              [tensor for _, tensor, _ in state])
         _, outputs = module_host.call(candidate, [x.clone() if isinstance(x, torch.Tensor) else x
                                                   for x in inputs])
-    except module_host.ScoutStop:
+    except module_host.DryImportStop:
         return "waits"
     expected = problem_host.forward(model, inputs)
     for one, other in zip(expected, outputs, strict=True):
@@ -86,14 +86,14 @@ def _judge(path, folder):
 
 class Corpus(unittest.TestCase):
 
-    def test_scouts_get_through_every_import(self):
+    def test_dry_imports_get_through_every_import(self):
         paths = glob.glob(os.path.join(_CORPUS, "**", "*.py"), recursive=True)
         self.assertGreater(len(paths), 50)
         for path in sorted(paths):
             with self.subTest(path=path):
-                self.assertRegex(_in_child(_scout, path), r"^(end|import) \d+$")
+                self.assertRegex(_in_child(_dry_import, path), r"^(end|import) \d+$")
 
-    def test_scouts_order_what_is_built(self):
+    def test_dry_imports_order_what_is_built(self):
         asked = 0
         for path in sorted(glob.glob(os.path.join(_CORPUS, "shipped", "*", "*.py"))):
             with open(path, encoding="utf-8") as file:
@@ -101,7 +101,7 @@ class Corpus(unittest.TestCase):
                     continue
             asked += 1
             with self.subTest(path=path):
-                self.assertRegex(_in_child(_scout_to_the_end, path), r"^ordered [1-9]")
+                self.assertRegex(_in_child(_dry_import_to_the_end, path), r"^ordered [1-9]")
         self.assertGreater(asked, 20)
 
     def test_what_needs_no_build_is_right(self):

@@ -333,7 +333,7 @@ class ModelNew(torch.nn.Module):
                                "kernel.set_shared_memory_config(300000)")
         self.assertIn("exceeds device limit (232448 bytes)", str(failure))
 
-    def test_scout(self):
+    def test_dry_import(self):
         self.assert_stops(self.run_kernel, "(1, 1, 1), (32, 1, 1), [x, y]", Builds())
 
 

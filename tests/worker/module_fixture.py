@@ -10,7 +10,7 @@ import unittest
 
 import worker_package  # noqa: F401  makes the package
 from kbench_worker import (  # noqa: E402  needs the package
-    module_extension, module_host, module_scout)
+    module_extension, module_host, module_dry_import)
 
 module_host.prepare(on_cpu=True)
 
@@ -80,5 +80,5 @@ class CandidateCase(unittest.TestCase):
         return caught.exception
 
     def assert_stops(self, function, *arguments):
-        with self.assertRaises(module_extension.ScoutStop):
+        with self.assertRaises(module_extension.DryImportStop):
             function(*arguments)

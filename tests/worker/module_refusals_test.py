@@ -96,7 +96,7 @@ class Refusals(CandidateCase):
         self.assertEqual(failure.cause, "import_failed")
         failure = self.failure(self.model, "def __init__(self):\n    torch.cuda.CUDAGraph()\n")
         self.assertEqual(failure.cause, "unsupported")
-        # Told a second time, as for a scout, it is the same.
+        # Told a second time, as for a dry import, it is the same.
         self.assertEqual(module_host.failure_of(failure)[0], "unsupported")
 
     def test_what_torch_builds_otherwise(self):

@@ -167,7 +167,7 @@ class InitArguments(unittest.TestCase):
         self.assertEqual((values, is_whole), ([1, None], False))
 
 
-class Scouts(unittest.TestCase):
+class DryImports(unittest.TestCase):
 
     def test_inputs_are_shapes(self):
         given = _given(_problem(sizes={"rows": "8"}))

@@ -34,15 +34,15 @@ TEST(MeasureSides, FindsTheRatioOfNoisySides) {
     FakeSide candidate{.true_ms = c.candidate_ms, .noise = c.noise, .outliers = c.outliers};
     candidate.random.seed(2);
     const auto found = speedup(measure({side("eager", eager), side("candidate", candidate)}));
-    const double truth = c.eager_ms / c.candidate_ms;
-    EXPECT_NEAR(found.value / truth, 1, 0.03) << truth;
+    const double expected_output = c.eager_ms / c.candidate_ms;
+    EXPECT_NEAR(found.value / expected_output, 1, 0.03) << expected_output;
     EXPECT_LE(found.lo, found.value);
     EXPECT_GE(found.hi, found.value);
     // A 95 % interval misses now and then; it never misses by its own width.
     const double width = found.hi - found.lo;
-    EXPECT_GE(truth, found.lo - width);
-    EXPECT_LE(truth, found.hi + width);
-    EXPECT_LE(width, 0.2 * truth);
+    EXPECT_GE(expected_output, found.lo - width);
+    EXPECT_LE(expected_output, found.hi + width);
+    EXPECT_LE(width, 0.2 * expected_output);
   }
 }
 

@@ -119,16 +119,16 @@ TEST(Audit, AHealthyProblemLetsNothingPass) {
   EXPECT_THAT(passing(options("torch.exp(x).cumsum(1)")), IsEmpty());
 }
 
-TEST(Audit, FamiliesCatchWhatTheDrawnInputsDoNot) {
+TEST(Audit, DistributionsCatchWhatTheDrawnInputsDoNot) {
   EXPECT_THAT(passing(options("torch.relu(x)")), IsEmpty());
   JudgeOptions without = options("torch.relu(x)");
-  without.families = false;
+  without.distributions = false;
   EXPECT_THAT(passing(without), UnorderedElementsAre("input"));
   // One that is switched off is no part of the check either, and named as what would catch it.
   JudgeOptions off = options("torch.relu(x)");
-  for (const char* family : {"signed", "heavy_tails", "outliers", "shifted", "structured",
-                             "small_integers", "denormals", "infinity", "minus_infinity"})
-    off.families_off[family] = "a test";
+  for (const char* distribution : {"signed", "heavy_tails", "outliers", "shifted", "structured",
+                                   "small_integers", "denormals", "infinity", "minus_infinity"})
+    off.distributions_off[distribution] = "a test";
   EXPECT_THAT(passing(off), UnorderedElementsAre("input"));
   std::optional<JudgedProblem> opened(std::in_place, off);
   EXPECT_EQ(audit(opened).at("input").would_be_caught_by, "signed");
@@ -176,11 +176,12 @@ TEST(Audit, ByKernelBenchsRulesKbenchsOwnCheckIsWhatWouldCatchIt) {
 TEST(JudgeAnswer, TakesTheReferencesOrTheWiderOne) {
   const auto exact = at::tensor({100.0, -75.0, 1.0}, at::kDouble);
   const auto output = at::tensor({100.0, -78.0, 1.0}, at::kDouble);
-  const Truth truth = truths_of({output.to(at::kHalf)}, {exact}, {}).at(0);
+  const ExpectedOutput expected_output =
+      expected_outputs_of({output.to(at::kHalf)}, {exact}, {}).at(0);
   const std::vector<std::pair<at::Tensor, std::int64_t>> answers{
       {output, 0}, {exact, 0}, {exact * 1.1, 2}};
   for (const auto& [answer, wrong] : answers) {
-    const std::vector<AnsweredTensor> given{{truth, answer.to(at::kHalf), true}};
+    const std::vector<AnsweredTensor> given{{expected_output, answer.to(at::kHalf), true}};
     EXPECT_EQ(judge_answer("native", 0, given).wrong_elements, wrong);
   }
 }

@@ -114,7 +114,7 @@ class Line {
     else if (option == "--problem")
       for (std::string& name : sources_.problems()) add(std::move(name));
     else if (option == "--model" && name_ == "show")
-      add_of_runs([](const RosterEntry& entry, auto take) { take(entry.model.str()); });
+      add_of_runs([](const ManifestEntry& entry, auto take) { take(entry.model.str()); });
     else if (option == "--baseline" && name_ == "report")
       add_baselines();
     else
@@ -153,7 +153,7 @@ class Line {
       if (field.name != name || name == "outcome") continue;
       for (const RunFile& run : runs()) {
         if (field.of_plan())
-          for (const RosterEntry& entry : run.roster) field.of_entry(entry, take);
+          for (const ManifestEntry& entry : run.manifest) field.of_entry(entry, take);
         else
           for (const Record& record : run.records) field.of_record(record, take);
       }
@@ -176,7 +176,7 @@ class Line {
   void add_of_runs(Texts texts_of) {
     std::set<std::string> texts;
     for (const RunFile& run : runs())
-      for (const RosterEntry& entry : run.roster)
+      for (const ManifestEntry& entry : run.manifest)
         texts_of(entry, [&](const std::string& text) { texts.insert(text); });
     for (const std::string& text : texts) add(text);
   }
@@ -194,7 +194,7 @@ class Line {
       for (const char* shell : {"bash", "zsh", "fish"}) add(shell);
     } else if (name_ == "show" && !positionals_.empty()) {
       // Offers problems of the run, and the samples of a problem after `PROBLEM/`.
-      add_of_runs([&](const RosterEntry& entry, auto take) {
+      add_of_runs([&](const ManifestEntry& entry, auto take) {
         const std::string& key = entry.problem.str();
         for (const std::string& name : {key, key.substr(key.rfind('/') + 1)}) {
           take(name);

@@ -13,7 +13,7 @@
 #include "compile/host/host_compile.hpp"
 #include "compile/nvcc/nvcc.hpp"
 #include "os/installation.hpp"
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 
 namespace kbench::cli {
 
@@ -56,7 +56,7 @@ struct Machine {
   NvccSearch nvcc;
   std::filesystem::path ncu;                           ///< Nsight Compute; empty: none was found
   std::string torch_version, torch_cuda, torch_error;  ///< as the Python reports them
-  CageParts cage;                                      ///< sandbox parts that this machine has
+  SandboxParts sandbox;                                ///< sandbox parts that this machine has
   unsigned cores = 1;
   std::uint64_t memory_bytes = 0, available_bytes = 0, shm_bytes = 0;
   std::filesystem::path cache;

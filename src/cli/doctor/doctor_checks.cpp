@@ -250,18 +250,18 @@ Finding judge_hmm(const Machine& machine) {
   return {Level::kOk, machine.driver.gpus.empty() ? "no GPU" : "off", ""};
 }
 
-Finding judge_cage(const Machine& machine) {
+Finding judge_sandbox(const Machine& machine) {
   std::string lacks;
   std::string advice;
-  for (const auto& row : cage_parts()) {
-    if (machine.cage.has(row.part)) continue;
+  for (const auto& row : sandbox_parts()) {
+    if (machine.sandbox.has(row.part)) continue;
     lacks += fmt::format("{}{}", lacks.empty() ? "" : ", ", row.name);
     if (!row.advice.empty() && advice.find(row.advice) == std::string::npos)
       advice += fmt::format("{}{}", advice.empty() ? "" : "; ", row.advice);
   }
   // A process that loses its parent is found by its PID namespace, which it cannot leave.
   const std::string_view memory =
-      machine.cage.has(CagePart::kPidNamespace)
+      machine.sandbox.has(SandboxPart::kPidNamespace)
           ? "one memory limit holds for all processes of a candidate"
           : "one memory limit holds for all processes of a candidate, except detached ones";
   if (lacks.empty())
@@ -325,7 +325,7 @@ constexpr std::array kChecks{
     Check{"compute mode", Needed::kGpu, judge_compute_mode},
     Check{"mps", Needed::kNothing, judge_mps},
     Check{"hmm", Needed::kNothing, judge_hmm},
-    Check{"cage", Needed::kNothing, judge_cage},
+    Check{"sandbox", Needed::kNothing, judge_sandbox},
     Check{"memory", Needed::kNothing, judge_memory},
     Check{"shared memory", Needed::kNothing, judge_shared_memory},
     Check{"cache", Needed::kEverything, judge_cache},

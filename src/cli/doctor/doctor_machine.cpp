@@ -77,15 +77,15 @@ std::string kernel_driver_version() {
 
 DriverFacts ask_driver(const fs::path& self) {
   const nlohmann::json answer = ask_probe(self, "driver");
-  DriverFacts facts;
-  facts.error = answer.value("error", "");
-  facts.cuda_version = answer.value("cuda_version", 0);
+  DriverFacts run_summary;
+  run_summary.error = answer.value("error", "");
+  run_summary.cuda_version = answer.value("cuda_version", 0);
   for (const auto& gpu : answer.value("gpus", nlohmann::json::array())) {
-    facts.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("compute_major"),
-                          gpu.at("compute_minor"), gpu.at("compute_mode"),
-                          gpu.at("pageable_access")});
+    run_summary.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("compute_major"),
+                                gpu.at("compute_minor"), gpu.at("compute_mode"),
+                                gpu.at("pageable_access")});
   }
-  return facts;
+  return run_summary;
 }
 
 std::vector<fs::path> locked_devices() {
@@ -247,7 +247,7 @@ Machine look_at_machine(const fs::path& self) {
   look_at_host_compilers(machine);
   machine.ncu = run::find_ncu().value_or("");
   if (machine.installation) machine.nvcc = find_nvcc(nvcc_setup(*machine.installation));
-  machine.cage = probe_cage();
+  machine.sandbox = probe_sandbox();
   look_at_memory(machine);
   look_at_cache(machine);
   const char* pipe = std::getenv("CUDA_MPS_PIPE_DIRECTORY");

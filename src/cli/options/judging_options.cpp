@@ -9,7 +9,7 @@
 #include "base/text.hpp"
 #include "cli/options/kb_compat.hpp"
 #include "cli/options/option_checks.hpp"
-#include "cli/options/shrink_option.hpp"
+#include "cli/options/reduce_sizes_option.hpp"
 #include "kbench/error.hpp"
 #include "protocol/timing_method.hpp"
 #include "record/baseline.hpp"
@@ -31,18 +31,18 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
   app.add_option("--trials", options.trials, "correctness trials, each on different inputs")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
-  app.add_flag("--families,!--no-families", options.families,
+  app.add_flag("--distributions,!--no-distributions", options.distributions,
                "also check with other input distributions than the problem's (default)");
   app.add_option("--seed", options.seed,
                  "draw inputs from this public seed (default: a secret one)");
   app.add_option("--set", arguments.settings, "NAME=VALUE: override a problem's constant")
       ->allow_extra_args(false);
-  add_shrink_option(app, arguments.shrink);
+  add_reduce_sizes_option(app, arguments.reduce_sizes);
 }
 
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options) {
-  options.shrink = parse_shrink(arguments.shrink);
+  options.reduce_sizes = parse_reduce_sizes(arguments.reduce_sizes);
   if (arguments.kb_compat) choose_kernelbench_rules(app, options);
 }
 

@@ -21,7 +21,7 @@ std::vector<std::string> names_of(const Rows& rows) {
 /// Values of judging options that EvalOptions does not hold.
 struct JudgingArguments {
   std::vector<std::string> settings;  ///< --set
-  std::string shrink = "auto";
+  std::string reduce_sizes = "auto";
   bool kb_compat = false;
 };
 

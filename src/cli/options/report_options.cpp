@@ -26,18 +26,19 @@ std::string format_names() {
   return names;
 }
 
-std::vector<ReportTarget> targets_of(const ReportArguments& arguments) {
-  std::vector<ReportTarget> targets;
-  for (const std::string& format : arguments.formats) targets.push_back(report_target(format));
-  return targets;
+std::vector<ReportFile> report_files_of(const ReportArguments& arguments) {
+  std::vector<ReportFile> report_files;
+  for (const std::string& format : arguments.formats) report_files.push_back(report_file(format));
+  return report_files;
 }
 
 /// Writes the Markdown report into the step summary of GitHub Actions, if the `github` format is
 /// asked for.
-void write_step_summary(const Report& report, std::span<const ReportTarget> targets) {
+void write_step_summary(const Report& report, std::span<const ReportFile> report_files) {
   const char* file = std::getenv("GITHUB_STEP_SUMMARY");
-  const bool is_asked = std::ranges::any_of(
-      targets, [](const ReportTarget& target) { return target.format->name == "github"; });
+  const bool is_asked = std::ranges::any_of(report_files, [](const ReportFile& report_file) {
+    return report_file.format->name == "github";
+  });
   if (!is_asked || file == nullptr || *file == '\0') return;
   std::ofstream out(file, std::ios::app);
   report_format("markdown").write(report, out);
@@ -123,7 +124,7 @@ Selection selection_of(const std::vector<std::string>& arguments) {
 
 void check_words(const ReportArguments& arguments) {
   selection_of(arguments.selections);
-  targets_of(arguments);
+  report_files_of(arguments);
   for (const std::string& argument : arguments.gates) parse_gate(argument);
   const FailOn fail_on = fail_on_of(arguments);
   if (fail_on.needs_other() && arguments.against.empty())
@@ -143,11 +144,11 @@ int report_on(RunFile run, const ReportArguments& arguments,
   ReportOptions options = arguments.options;
   options.select = selection_of(arguments.selections);
   fit_terminal(options.color, options.width);
-  const std::vector<ReportTarget> targets = targets_of(arguments);
+  const std::vector<ReportFile> report_files = report_files_of(arguments);
   // Never freed: the process ends here, and freeing a hundred thousand records takes time.
   const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
-  write_reports(report, targets, std::cout);
-  write_step_summary(report, targets);
+  write_reports(report, report_files, std::cout);
+  write_step_summary(report, report_files);
   const std::vector<std::string> sentences = unmet(report, arguments);
   for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;

@@ -8,7 +8,7 @@
 #include "compile/compiler_turns.hpp"
 #include "compile/host/cache.hpp"
 #include "compile/host/host_compile.hpp"
-#include "compile/host/prelude.hpp"
+#include "compile/host/precompiled_header.hpp"
 #include "compile/host/run.hpp"
 #include "compile/host/source.hpp"
 #include "compile/keyed_pool.hpp"
@@ -24,9 +24,12 @@ namespace fs = std::filesystem;
 constexpr std::string_view kHostFormat = "host-5";
 constexpr std::string_view kStandard = "c++17";
 
-std::string key_of(const HostRequest& request, const fs::path& prelude, const HostSetup& setup) {
+std::string key_of(const HostRequest& request, const fs::path& precompiled_header,
+                   const HostSetup& setup) {
   Sha256 hash;
-  hash.field(kHostFormat).field(prelude.string()).field(std::to_string(setup.memory_bytes));
+  hash.field(kHostFormat)
+      .field(precompiled_header.string())
+      .field(std::to_string(setup.memory_bytes));
   add(hash, request);
   return hash.hex();
 }
@@ -44,7 +47,7 @@ bool asks_for_heavy(const HostRequest& request) {
 }
 
 /// The precompiled header of most host code for `device`.
-PreludeKind common_kind(HostDevice device) {
+PrecompiledHeaderKind common_kind(HostDevice device) {
   return {device, HeaderSet::kUsual, std::string(kStandard)};
 }
 
@@ -61,7 +64,7 @@ struct HostCompiler::Impl {
   explicit Impl(HostSetup given)
       : setup(std::move(given)),
         cache(setup.cache / "host"),
-        preludes(setup, cancel_event.value()),
+        precompiled_headers(setup, cancel_event.value()),
         pool(setup.jobs) {}
   ~Impl() { cancel(); }
   void cancel() {
@@ -69,39 +72,44 @@ struct HostCompiler::Impl {
     pool.cancel();
   }
   std::shared_future<HostResult> compile(HostRequest request);
-  HostResult work(const HostRequest& request, const std::string& key, const PreludeKind& kind,
-                  const HostFlags& flags);
-  HostResult compile_on(const PreludeKind& kind, const std::vector<std::string>& units,
+  HostResult work(const HostRequest& request, const std::string& key,
+                  const PrecompiledHeaderKind& kind, const HostFlags& flags);
+  HostResult compile_on(const PrecompiledHeaderKind& kind, const std::vector<std::string>& units,
                         HostRun& run);
-  HostResult compile_now(const HostRequest& request, PreludeKind kind, HostRun& run);
+  HostResult compile_now(const HostRequest& request, PrecompiledHeaderKind kind, HostRun& run);
 
   HostSetup setup;
   HostCache cache;
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
-  Preludes preludes;
+  PrecompiledHeaders precompiled_headers;
   KeyedPool<HostResult> pool;  // last, because its threads use the rest
 };
 
 /// Headers may have changed since the precompiled header was built, so a refused one is rebuilt
 /// once. The candidate's text may also lead to messages about precompiled headers, so the header is
 /// to blame only if it fails without that text.
-HostResult HostCompiler::Impl::compile_on(const PreludeKind& kind,
+HostResult HostCompiler::Impl::compile_on(const PrecompiledHeaderKind& kind,
                                           const std::vector<std::string>& units, HostRun& run) {
-  HostResult result = run.compile(preludes.ready(kind), units);
-  if (is_settled(result) || !run.said().speaks_of_prelude) return result;
-  if (const Prelude prelude = preludes.ready(kind); run.refuses(prelude)) preludes.drop(prelude);
+  HostResult result = run.compile(precompiled_headers.ready(kind), units);
+  if (is_settled(result) || !run.said().speaks_of_precompiled_header) return result;
+  if (const PrecompiledHeader precompiled_header = precompiled_headers.ready(kind);
+      run.refuses(precompiled_header))
+    precompiled_headers.drop(precompiled_header);
   // Try again in any case: another candidate's compile may have rebuilt the header meanwhile.
-  const Prelude prelude = preludes.ready(kind);
-  result = run.compile(prelude, units);
-  if (is_settled(result) || !run.said().speaks_of_prelude || !run.refuses(prelude)) return result;
-  throw Error(fmt::format("{} rejects its own precompiled header: {}", preludes.compiler().name(),
+  const PrecompiledHeader precompiled_header = precompiled_headers.ready(kind);
+  result = run.compile(precompiled_header, units);
+  if (is_settled(result) || !run.said().speaks_of_precompiled_header ||
+      !run.refuses(precompiled_header))
+    return result;
+  throw Error(fmt::format("{} rejects its own precompiled header: {}",
+                          precompiled_headers.compiler().name(),
                           std::get<CompileError>(result).message));
 }
 
 /// Tries one translation unit first, for speed. If that fails, tries several as torch does, because
 /// the texts of one source may disturb another. If the usual headers may not have been enough,
 /// tries again with all of torch's headers.
-HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKind kind,
+HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PrecompiledHeaderKind kind,
                                            HostRun& run) {
   const std::vector<std::string> joined{joined_source(request)};
   const std::vector<std::string> separate = separate_sources(request);
@@ -123,7 +131,7 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PreludeKi
 }
 
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
-                                    const PreludeKind& kind, const HostFlags& flags) {
+                                    const PrecompiledHeaderKind& kind, const HostFlags& flags) {
   // Check again: another job may have stored it while this one was queued.
   if (auto known = cache.load(key)) return *known;
   HostResult result =
@@ -139,9 +147,10 @@ HostResult HostCompiler::Impl::work(const HostRequest& request, const std::strin
 
 std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) {
   HostFlags flags = read_flags(request.flags);
-  const PreludeKind kind{request.device, HeaderSet::kUsual,
-                         flags.standard.empty() ? std::string(kStandard) : flags.standard};
-  const std::string key = key_of(request, preludes.folder(kind), setup);
+  const PrecompiledHeaderKind kind{
+      request.device, HeaderSet::kUsual,
+      flags.standard.empty() ? std::string(kStandard) : flags.standard};
+  const std::string key = key_of(request, precompiled_headers.folder(kind), setup);
   if (auto known = cache.load(key)) {
     std::promise<HostResult> promise;
     promise.set_value(std::move(*known));
@@ -163,13 +172,17 @@ std::shared_future<HostResult> HostCompiler::compile(HostRequest request) {
 
 void HostCompiler::cancel() { impl_->cancel(); }
 
-std::string HostCompiler::compiler_version() { return impl_->preludes.compiler().name(); }
-
-HostHeaders HostCompiler::headers(HostDevice device) {
-  return impl_->preludes.state(common_kind(device));
+std::string HostCompiler::compiler_version() {
+  return impl_->precompiled_headers.compiler().name();
 }
 
-void HostCompiler::prepare(HostDevice device) { impl_->preludes.ready(common_kind(device)); }
+HostHeaders HostCompiler::headers(HostDevice device) {
+  return impl_->precompiled_headers.state(common_kind(device));
+}
+
+void HostCompiler::prepare(HostDevice device) {
+  impl_->precompiled_headers.ready(common_kind(device));
+}
 
 HostSetup host_setup(const Installation& installation) {
   HostSetup setup;

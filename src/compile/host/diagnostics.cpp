@@ -170,7 +170,7 @@ bool may_need_heavy(std::string_view log) {
   return false;
 }
 
-bool speaks_of_prelude(std::string_view log) {
+bool speaks_of_precompiled_header(std::string_view log) {
   constexpr std::string_view kWords[] = {"AST file", "PCH file", "precompiled header",
                                          "precompiled file"};
   return std::ranges::any_of(

@@ -18,6 +18,6 @@ bool may_need_heavy(std::string_view log);
 
 /// True if the log mentions precompiled headers: the compiler may have refused its own, or the
 /// candidate's text may contain the words.
-bool speaks_of_prelude(std::string_view log);
+bool speaks_of_precompiled_header(std::string_view log);
 
 }  // namespace kbench

@@ -65,7 +65,7 @@ struct LogJob {
 struct LogRead {
   Diagnosis diagnosis;
   std::string unsupported;  ///< name that the CPU emulation lacks; may be empty
-  bool may_need_heavy = false, speaks_of_prelude = false;
+  bool may_need_heavy = false, speaks_of_precompiled_header = false;
 };
 
 /// Limit of processor time for one reading.

@@ -152,7 +152,7 @@ std::string pack(const ObjectRead& read) {
 std::string pack(const LogRead& read) {
   Packer packer;
   packer.text(read.diagnosis.cause).text(read.diagnosis.message).text(read.unsupported);
-  packer.number(read.may_need_heavy ? 1 : 0).number(read.speaks_of_prelude ? 1 : 0);
+  packer.number(read.may_need_heavy ? 1 : 0).number(read.speaks_of_precompiled_header ? 1 : 0);
   return packer.take();
 }
 
@@ -196,7 +196,7 @@ void unpack(std::string_view bytes, LogRead& read) {
   read.diagnosis.message = unpacker.text();
   read.unsupported = unpacker.text();
   read.may_need_heavy = unpacker.flag();
-  read.speaks_of_prelude = unpacker.flag();
+  read.speaks_of_precompiled_header = unpacker.flag();
 }
 
 }  // namespace kbench

@@ -10,7 +10,7 @@
 #include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
 #include "compile/host/diagnostics.hpp"
-#include "compile/host/prelude_build.hpp"
+#include "compile/host/precompiled_header_build.hpp"
 #include "compile/wire.hpp"
 #include "kbench/error.hpp"
 
@@ -39,36 +39,41 @@ HostRun::HostRun(const HostSetup& setup, const HostRequest& request, const HostF
       reader_(setup.guard, cancel_fd) {}
 
 /// The compiler may open its own files and headers, but none of the user's files.
-GuardedCompiler HostRun::guarded_by(const Prelude& prelude, const fs::path& scratch) const {
+GuardedCompiler HostRun::guarded_by(const PrecompiledHeader& precompiled_header,
+                                    const fs::path& scratch) const {
   GuardedCompiler compiler{"the host compiler", setup_.guard, setup_.memory_bytes, scratch, {}};
   compiler.readable = setup_.includes;
-  compiler.readable.push_back(prelude.folder);
-  compiler.readable.push_back(program_tree(fs::canonical(prelude.compiler.path)));
+  compiler.readable.push_back(precompiled_header.folder);
+  compiler.readable.push_back(program_tree(fs::canonical(precompiled_header.compiler.path)));
   return compiler;
 }
 
-Words HostRun::command(const Prelude& prelude, const fs::path& folder, std::size_t units) const {
-  Words words{prelude.compiler.path.string()};
-  words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
+Words HostRun::command(const PrecompiledHeader& precompiled_header, const fs::path& folder,
+                       std::size_t units) const {
+  Words words{precompiled_header.compiler.path.string()};
+  words.insert(words.end(), precompiled_header.compile_options.begin(),
+               precompiled_header.compile_options.end());
   for (const auto& include : flags_.folders) words.insert(words.end(), {"-I", include});
   for (const auto& include : request_.includes) words.insert(words.end(), {"-I", include.string()});
   words.insert(words.end(), {"-o", (folder / kObjectName).string()});
   for (std::size_t i = 0; i < units; ++i) words.push_back((folder / unit_name(i)).string());
-  words.insert(words.end(), prelude.link_options.begin(), prelude.link_options.end());
+  words.insert(words.end(), precompiled_header.link_options.begin(),
+               precompiled_header.link_options.end());
   return words;
 }
 
-HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
+HostResult HostRun::compile(const PrecompiledHeader& precompiled_header, const Words& units) {
   const ScratchFolder scratch;
   for (std::size_t i = 0; i < units.size(); ++i) {
     std::ofstream(scratch.path() / unit_name(i), std::ios::binary) << flags_.macros << units[i];
   }
-  const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
-  const Words words = command(prelude, scratch.path(), units.size());
+  const GuardedCompiler compiler = guarded_by(precompiled_header, scratch.path());
+  const Words words = command(precompiled_header, scratch.path(), units.size());
   const auto start = Clock::now();
   const auto ended = settle_fault([&] { return run_guarded(compiler, words, time_, cancel_fd_); },
                                   [&] {
-                                    const ExitStatus status = compile_empty(prelude).status;
+                                    const ExitStatus status =
+                                        compile_empty(precompiled_header).status;
                                     return !status.signaled && status.code == 0;
                                   });
   spent_ += Clock::now() - start;
@@ -76,34 +81,39 @@ HostResult HostRun::compile(const Prelude& prelude, const Words& units) {
   const auto& result = std::get<CommandResult>(ended);
   const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
   if (!done) return failed(compiler, result);
-  return module(prelude, scratch.path() / kObjectName, result.error);
+  return module(precompiled_header, scratch.path() / kObjectName, result.error);
 }
 
-/// Compiles an empty unit with the precompiled header of `prelude`.
-CommandResult HostRun::compile_empty(const Prelude& prelude) const {
+/// Compiles an empty unit with the precompiled header of `precompiled_header`.
+CommandResult HostRun::compile_empty(const PrecompiledHeader& precompiled_header) const {
   const ScratchFolder scratch;
   const fs::path unit = scratch.path() / unit_name(0);
   std::ofstream(unit).flush();
-  const GuardedCompiler compiler = guarded_by(prelude, scratch.path());
-  Words words{prelude.compiler.path.string()};
-  words.insert(words.end(), prelude.compile_options.begin(), prelude.compile_options.end());
+  const GuardedCompiler compiler = guarded_by(precompiled_header, scratch.path());
+  Words words{precompiled_header.compiler.path.string()};
+  words.insert(words.end(), precompiled_header.compile_options.begin(),
+               precompiled_header.compile_options.end());
   words.insert(words.end(), {"-fsyntax-only", unit.string()});
   return run_guarded(compiler, words, kEmptyLimit, cancel_fd_);
 }
 
-bool HostRun::refuses(const Prelude& prelude) const {
-  const CommandResult result = compile_empty(prelude);
+bool HostRun::refuses(const PrecompiledHeader& precompiled_header) const {
+  const CommandResult result = compile_empty(precompiled_header);
   const bool ended = !result.timed_out && !result.status.signaled;
-  return ended && result.status.code != 0 && speaks_of_prelude(result.error);
+  return ended && result.status.code != 0 && speaks_of_precompiled_header(result.error);
 }
 
 /// All libraries that may define an object's undefined symbols.
-Words HostRun::libraries(const Prelude& prelude) const {
-  Words files = torch_libraries(setup_.torch_lib, prelude.kind.device);
-  files.insert(files.begin(), (prelude.folder / prelude_library(prelude.folder)).string());
+Words HostRun::libraries(const PrecompiledHeader& precompiled_header) const {
+  Words files = torch_libraries(setup_.torch_lib, precompiled_header.kind.device);
+  files.insert(
+      files.begin(),
+      (precompiled_header.folder / precompiled_header_library(precompiled_header.folder)).string());
   for (const char* name : {"libstdc++.so.6", "libgcc_s.so.1"}) {
     const CommandResult where = run_command(
-        {{prelude.compiler.path.string(), fmt::format("-print-file-name={}", name)}, {}, {}},
+        {{precompiled_header.compiler.path.string(), fmt::format("-print-file-name={}", name)},
+         {},
+         {}},
         kQueryLimit);
     files.push_back(where.output.substr(0, where.output.find('\n')));
   }
@@ -111,22 +121,23 @@ Words HostRun::libraries(const Prelude& prelude) const {
 }
 
 /// Reads the libraries only if the object's own symbols do not decide.
-Reader::Result<ObjectRead> HostRun::read_object(const Prelude& prelude,
+Reader::Result<ObjectRead> HostRun::read_object(const PrecompiledHeader& precompiled_header,
                                                 const fs::path& object) const {
   ObjectJob job{object, request_.kernels, request_.variables, request_.device, {}};
   auto read = reader_.read(job, time_);
   const auto* first = std::get_if<ObjectRead>(&read);
   if (first == nullptr || !first->needs_libraries) return read;
   job.libraries.emplace();
-  for (const auto& library : libraries(prelude)) {
+  for (const auto& library : libraries(precompiled_header)) {
     std::error_code ignored;
     job.libraries->push_back(fs::weakly_canonical(library, ignored).string());
   }
   return reader_.read(job, time_);
 }
 
-HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::string log) {
-  auto read = read_object(prelude, object);
+HostResult HostRun::module(const PrecompiledHeader& precompiled_header, const fs::path& object,
+                           std::string log) {
+  auto read = read_object(precompiled_header, object);
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   auto& symbols = std::get<ObjectRead>(read);
   if (symbols.refusal) {
@@ -138,9 +149,9 @@ HostResult HostRun::module(const Prelude& prelude, const fs::path& object, std::
   module.stubs = std::move(symbols.stubs);
   module.variables = std::move(symbols.variables);
   module.log = std::move(log);
-  module.way = prelude.compiler.name();
-  if (prelude.kind.headers == HeaderSet::kHeavy) module.way += ", heavy";
-  module.library_folders = {prelude.folder, setup_.torch_lib};
+  module.way = precompiled_header.compiler.name();
+  if (precompiled_header.kind.headers == HeaderSet::kHeavy) module.way += ", heavy";
+  module.library_folders = {precompiled_header.folder, setup_.torch_lib};
   module.library_folders.insert(module.library_folders.end(), setup_.libraries.begin(),
                                 setup_.libraries.end());
   return module;

@@ -10,7 +10,7 @@
 #include "base/file_tree.hpp"
 #include "base/scratch_folder.hpp"
 #include "compile/compiler_fault.hpp"
-#include "compile/host/prelude_build.hpp"
+#include "compile/host/precompiled_header_build.hpp"
 #include "compile/host/reading.hpp"
 #include "compile/host/source.hpp"
 #include "compile/languages.hpp"

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "compile/diagnostics.hpp"
-#include "compile/headers/shims.hpp"
+#include "compile/headers/compatibility_headers.hpp"
 #include "compile/kernel_lookup.hpp"
 #include "compile/parameters.hpp"
 #include "compile/undefined_ptx.hpp"
@@ -54,9 +54,9 @@ std::string with_true_probes(const std::string& source) {
 
 Program::Program(const NvrtcApi& nvrtc, const CompileRequest& request) : nvrtc_(nvrtc) {
   std::vector<std::string> names, texts;
-  for (const Shim& shim : shims()) {
-    names.emplace_back(shim.name);
-    texts.emplace_back(shim.text);
+  for (const CompatibilityHeader& compatibility_header : compatibility_headers()) {
+    names.emplace_back(compatibility_header.name);
+    texts.emplace_back(compatibility_header.text);
   }
   std::vector<const char*> name_pointers, text_pointers;
   for (const auto& name : names) name_pointers.push_back(name.c_str());

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "compile/headers/shims.hpp"
+#include "compile/headers/compatibility_headers.hpp"
 #include "compile/split/halves.hpp"
 #include "compile/split/lambda.hpp"
 #include "compile/split/names.hpp"
@@ -36,10 +36,12 @@ constexpr CubHeader kCubHeaders[] = {
     {"WarpExchange", "cub/warp/warp_exchange.cuh"},
 };
 
-bool is_shim(std::string_view header) {
-  const auto rows = shims();
+bool is_compatibility_header(std::string_view header) {
+  const auto rows = compatibility_headers();
   return std::any_of(rows.begin(), rows.end(),
-                     [header](const Shim& shim) { return shim.name == header; });
+                     [header](const CompatibilityHeader& compatibility_header) {
+                       return compatibility_header.name == header;
+                     });
 }
 
 bool names(const SourceTokens& tokens, bool (*matches)(std::string_view)) {
@@ -74,7 +76,8 @@ void keep_device_headers(const SourceTokens& tokens, Rewriter& rewriter) {
     if (header.empty()) {
       const bool is_include = directive_name(tokens[i]) == "include";
       if (is_include) rewriter.drop(i, i + 1);
-    } else if (header == "cub/cub.cuh" || (!is_device_header(header) && !is_shim(header))) {
+    } else if (header == "cub/cub.cuh" ||
+               (!is_device_header(header) && !is_compatibility_header(header))) {
       rewriter.drop(i, i + 1);
     }
   }
@@ -110,9 +113,9 @@ void drop_static(const SourceText& text, const SourceItem& item, Rewriter& rewri
   }
 }
 
-class DeviceHalf {
+class DeviceCode {
  public:
-  DeviceHalf(const SourceUnit& unit, Rewriter& rewriter) : unit_(unit), rewriter_(rewriter) {}
+  DeviceCode(const SourceUnit& unit, Rewriter& rewriter) : unit_(unit), rewriter_(rewriter) {}
   void name_namespaces(const std::vector<SourceItem>& items);
   void write(const PlacedItem& placed);
 
@@ -125,7 +128,7 @@ class DeviceHalf {
 };
 
 /// Makes unnamed namespaces inline ones with a name, in which name expressions find kernels.
-void DeviceHalf::name_namespaces(const std::vector<SourceItem>& items) {
+void DeviceCode::name_namespaces(const std::vector<SourceItem>& items) {
   for (const SourceItem& item : items) {
     if (item.is(Kind::kNamespace) && item.name.empty()) {
       rewriter_.replace(item.specifiers, "inline namespace kbench_unnamed");
@@ -134,13 +137,13 @@ void DeviceHalf::name_namespaces(const std::vector<SourceItem>& items) {
   }
 }
 
-void DeviceHalf::function(const SourceItem& item) {
+void DeviceCode::function(const SourceItem& item) {
   if (item.is_global) return drop_static(unit_.text, item, rewriter_);
   if (item.is_device || item.is_host || is_defaulted(unit_.text, item)) return;
   rewriter_.insert_before(item.specifiers, std::string(kBothSpaces));
 }
 
-void DeviceHalf::type(const SourceItem& item) {
+void DeviceCode::type(const SourceItem& item) {
   for (const SourceItem& member : item.members) {
     if (is_host_member(unit_, member)) {
       rewriter_.drop(member.begin, member.end);
@@ -154,7 +157,7 @@ void DeviceHalf::type(const SourceItem& item) {
 
 /// Removes __device__ and __host__ from lambdas. In device code all lambdas are device lambdas, and
 /// NVRTC needs an option for the words.
-void DeviceHalf::plain_lambdas(const SourceItem& item) {
+void DeviceCode::plain_lambdas(const SourceItem& item) {
   for (std::size_t i = item.begin; i < item.end; ++i) {
     i = find_device_lambda(unit_.text, i, item.end);
     if (i == kNoToken) return;
@@ -164,7 +167,7 @@ void DeviceHalf::plain_lambdas(const SourceItem& item) {
   }
 }
 
-void DeviceHalf::write(const PlacedItem& placed) {
+void DeviceCode::write(const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   if (!placed.in_device) return rewriter_.drop(item.begin, item.end);
   plain_lambdas(item);
@@ -175,11 +178,11 @@ void DeviceHalf::write(const PlacedItem& placed) {
 
 }  // namespace
 
-std::string device_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+std::string device_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                         Rewriter& rewriter) {
   const SourceTokens& tokens = unit.text.tokens;
   keep_device_headers(tokens, rewriter);
-  DeviceHalf half(unit, rewriter);
+  DeviceCode half(unit, rewriter);
   half.name_namespaces(unit.items);
   for (const PlacedItem& item : items) half.write(item);
   std::string head;

@@ -10,12 +10,12 @@
 namespace kbench {
 
 /// The device code, for NVRTC; `rewriter` may hold insertions already.
-std::string device_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+std::string device_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                         Rewriter& rewriter);
 
 /// The host code, for the host compiler; `rewriter` may hold insertions already. Throws
 /// SplitRefusal.
-std::string host_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+std::string host_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                       Rewriter& rewriter);
 
 /// The "#line 1 …" directive of the source.

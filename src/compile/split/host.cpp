@@ -19,9 +19,9 @@ namespace nvcuda { namespace wmma {} }
 namespace cub {}
 )cuda";
 
-class HostHalf {
+class HostCode {
  public:
-  HostHalf(const SourceText& text, Rewriter& rewriter) : text_(text), rewriter_(rewriter) {}
+  HostCode(const SourceText& text, Rewriter& rewriter) : text_(text), rewriter_(rewriter) {}
   void directives();
   void write(const PlacedItem& placed);
 
@@ -46,7 +46,7 @@ std::string with_cudacc(const SourceToken& directive) {
   return made;
 }
 
-void HostHalf::directives() {
+void HostCode::directives() {
   for (std::size_t i = 0; i < text_.tokens.size(); ++i) {
     const SourceToken& token = text_[i];
     if (!token.is_directive()) continue;
@@ -60,7 +60,7 @@ void HostHalf::directives() {
 }
 
 /// A stub's body, which passes the addresses of the parameters on. Gives unnamed parameters a name.
-std::string HostHalf::stub(const SourceItem& item) {
+std::string HostCode::stub(const SourceItem& item) {
   std::string arguments;
   int unnamed = 0;
   for (const SourceParameter& each : source_parameters(text_, item.open, item.close)) {
@@ -79,7 +79,7 @@ std::string HostHalf::stub(const SourceItem& item) {
       arguments);
 }
 
-void HostHalf::kernel(const SourceItem& item) {
+void HostCode::kernel(const SourceItem& item) {
   for (std::size_t i = item.open; i < item.close; ++i) {
     if (text_[i].is_directive() && is_conditional(text_[i])) {
       throw SplitRefusal{"conditional_parameters",
@@ -97,7 +97,7 @@ void HostHalf::kernel(const SourceItem& item) {
 }
 
 /// Keeps only the declaration of a device function, because host code may name it.
-void HostHalf::declare(const SourceItem& item) {
+void HostCode::declare(const SourceItem& item) {
   if (item.body == kNoToken) return;
   const std::size_t end = std::min(item.initializer, item.body);
   rewriter_.drop(end, item.end);
@@ -105,7 +105,7 @@ void HostHalf::declare(const SourceItem& item) {
 }
 
 /// Makes a host variable whose address stands for that of the device variable.
-void HostHalf::shadow(const SourceItem& item) {
+void HostCode::shadow(const SourceItem& item) {
   for (std::size_t i = item.begin; i < item.end; ++i) {
     if (text_.is(i, "{") || text_.is(i, "=")) break;
     if (text_.is(i, "static") || text_.is(i, "extern") || text_.is(i, "inline")) {
@@ -121,14 +121,14 @@ void HostHalf::shadow(const SourceItem& item) {
   rewriter_.drop(item.initializer, item.end - 1);
 }
 
-void HostHalf::type(const SourceItem& item) {
+void HostCode::type(const SourceItem& item) {
   for (const SourceItem& member : item.members) {
     if (member.is(Kind::kFunction) && is_device_only(member)) declare(member);
     if (member.is(Kind::kType)) type(member);
   }
 }
 
-void HostHalf::write(const PlacedItem& placed) {
+void HostCode::write(const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   if (!placed.in_host) return rewriter_.drop(item.begin, item.end);
   if (item.is(Kind::kFunction) && item.is_global) return kernel(item);
@@ -140,9 +140,9 @@ void HostHalf::write(const PlacedItem& placed) {
 
 }  // namespace
 
-std::string host_half(const SourceUnit& unit, const std::vector<PlacedItem>& items,
+std::string host_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                       Rewriter& rewriter) {
-  HostHalf half(unit.text, rewriter);
+  HostCode half(unit.text, rewriter);
   half.directives();
   for (const PlacedItem& item : items) half.write(item);
   return std::string(kHostHead) + first_line_directive(unit) + rewriter.text();

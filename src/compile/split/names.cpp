@@ -4,7 +4,7 @@
 #include <array>
 
 #include "base/text.hpp"
-#include "compile/headers/shims.hpp"
+#include "compile/headers/compatibility_headers.hpp"
 #include "compile/split/launch.hpp"
 
 namespace kbench {

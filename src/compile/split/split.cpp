@@ -141,8 +141,8 @@ SplitSource halves_of(std::string_view source, std::string_view file_name) {
       refuse_member_lambdas(unit, item);
     }
   }
-  made.device = device_half(unit, items, device);
-  made.host = host_half(unit, items, host);
+  made.device = device_code(unit, items, device);
+  made.host = host_code(unit, items, host);
   return made;
 }
 

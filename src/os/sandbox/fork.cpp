@@ -21,14 +21,14 @@
 #include <cstring>
 #include <thread>
 
-#include "os/sandbox/cage.hpp"
 #include "os/sandbox/landlock.hpp"
+#include "os/sandbox/sandbox.hpp"
 #include "os/sandbox/steps.hpp"
 #include "os/subprocess.hpp"
 
 namespace kbench {
 
-struct CageForker::Helper {
+struct SandboxForker::Helper {
   static constexpr std::size_t kStackBytes = std::size_t{256} << 10;
   std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
   ucontext_t before{};  ///< where a child continues
@@ -119,10 +119,10 @@ bool map_itself(uid_t user, gid_t group) {
          write("/proc/self/gid_map", "%u %u 1", group);
 }
 
-CageForker::CageForker() : helpers_work_(landlock_abi() > 0) {}
-CageForker::~CageForker() = default;
+SandboxForker::SandboxForker() : helpers_work_(landlock_abi() > 0) {}
+SandboxForker::~SandboxForker() = default;
 
-pid_t CageForker::fork() {
+pid_t SandboxForker::fork() {
   for (int attempt = 1; helpers_work_; ++attempt) {
     const pid_t pid = fork_by_helper();
     helped_ = helped_ || pid >= 0;
@@ -140,7 +140,7 @@ pid_t CageForker::fork() {
   return fork_plainly();
 }
 
-pid_t CageForker::fork_plainly() {
+pid_t SandboxForker::fork_plainly() {
   auto [ours, theirs] = greeting_pair();
   const pid_t pid = ::fork();
   if (pid == 0) {
@@ -153,7 +153,7 @@ pid_t CageForker::fork_plainly() {
   return pid;
 }
 
-pid_t CageForker::fork_by_helper() {
+pid_t SandboxForker::fork_by_helper() {
   auto helper = std::make_unique<Helper>();
   auto [ours, theirs] = greeting_pair();
   helper->greeting = theirs.value();
@@ -209,7 +209,7 @@ pid_t CageForker::fork_by_helper() {
   return -1;
 }
 
-CageForker::Ended CageForker::reaped(pid_t pid, int status) {
+SandboxForker::Ended SandboxForker::reaped(pid_t pid, int status) {
   const auto found = helpers_.find(pid);
   if (found == helpers_.end()) return {pid, status};
   const Helper& helper = *found->second;
@@ -218,14 +218,14 @@ CageForker::Ended CageForker::reaped(pid_t pid, int status) {
   return ended;
 }
 
-CageParts CageForker::enter(const CageSetup& setup) {
-  CageParts parts;
-  parts.add(CagePart::kSession);
+SandboxParts SandboxForker::enter(const SandboxSetup& setup) {
+  SandboxParts parts;
+  parts.add(SandboxPart::kSession);
   if (mine_) {
-    parts.add(CagePart::kPidNamespace);
-    parts.add(CagePart::kNetNamespace);
+    parts.add(SandboxPart::kPidNamespace);
+    parts.add(SandboxPart::kNetNamespace);
   }
-  put_cage_on(setup, parts);
+  put_sandbox_on(setup, parts);
   return parts;
 }
 

@@ -5,7 +5,7 @@
 
 #include <string_view>
 
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 
 namespace kbench {
 
@@ -31,12 +31,12 @@ bool drop_privileges();
 /// Paths of `setup` below the machine's folders stay reachable, all but the process's own folder
 /// only for reading. Call it before drop_privileges() and landlock(). False if the kernel refuses,
 /// or if `setup` names one of these folders as a whole.
-bool mount_temporary_folders(const CageSetup& setup);
+bool mount_temporary_folders(const SandboxSetup& setup);
 
 /// Limits the number of descriptors of each process, and forbids core files.
 void limit_files();
 
 /// Enters the parts of the sandbox that a process enters by itself, and adds them to `parts`.
-void put_cage_on(const CageSetup& setup, CageParts& parts);
+void put_sandbox_on(const SandboxSetup& setup, SandboxParts& parts);
 
 }  // namespace kbench

@@ -12,7 +12,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 #include "os/sandbox/steps.hpp"
 #include "os/subprocess.hpp"
 
@@ -79,7 +79,7 @@ bool put_back(const Kept& kept) {
                              kMoveEmptyPath) == 0;
 }
 
-bool replace(const fs::path& folder, const CageSetup& setup) {
+bool replace(const fs::path& folder, const SandboxSetup& setup) {
   std::vector<fs::path> readable;
   for (const auto& path : setup.readable)
     if (is_below(path, folder)) readable.push_back(path);
@@ -103,7 +103,7 @@ bool replace(const fs::path& folder, const CageSetup& setup) {
 
 std::span<const char* const> temporary_folders() { return kFolders; }
 
-bool mount_temporary_folders(const CageSetup& setup) {
+bool mount_temporary_folders(const SandboxSetup& setup) {
   std::vector<fs::path> folders;
   for (const char* name : kFolders) {
     std::error_code error;

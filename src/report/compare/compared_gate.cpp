@@ -48,7 +48,7 @@ std::string reasons(const ComparedView& view, bool by_time) {
 
 std::string models_of(const RunFile& run) {
   std::set<Interned> models;
-  for (const RosterEntry& entry : run.roster) models.insert(entry.model);
+  for (const ManifestEntry& entry : run.manifest) models.insert(entry.model);
   std::vector<std::string> names;
   names.reserve(models.size());
   for (const Interned& model : models) names.push_back(printable(model.str()));

@@ -11,10 +11,10 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
-#include "report/compare/compared_facts.hpp"
 #include "report/compare/compared_speed.hpp"
+#include "report/compare/compared_summary.hpp"
 #include "report/model/exclusions.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -53,7 +53,7 @@ using Verdicts = std::map<SampleKey, std::vector<std::size_t>>;
 
 std::set<Interned> models_of(const RunFile& run) {
   std::set<Interned> models;
-  for (const RosterEntry& entry : run.roster) models.insert(entry.model);
+  for (const ManifestEntry& entry : run.manifest) models.insert(entry.model);
   for (const Record& record : run.records) models.insert(record.model);
   return models;
 }
@@ -188,7 +188,7 @@ class Join {
     auto& planned = in_base ? planned_in_other_ : planned_in_base_;
     if (!planned) {
       planned.emplace();
-      for (const RosterEntry& entry : (in_base ? other_ : base_).roster)
+      for (const ManifestEntry& entry : (in_base ? other_ : base_).manifest)
         planned->insert(
             {entry.problem, in_base ? base_name(entry.model) : entry.model, entry.sample});
     }
@@ -304,7 +304,7 @@ Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions opt
     ComparedRun& run = comparison.runs[i];
     run.label = label(i);
     comparison.options.select.choose_from(run.run, run.name);
-    comparison.facts.push_back(report::run_facts(run.run));
+    comparison.run_summary.push_back(report::run_summary(run.run));
     for (const std::string& warning : report::run_warnings(run.run))
       comparison.warnings.push_back(fmt::format("{}: {}", run.label, warning));
   }

@@ -136,7 +136,7 @@ struct ComparisonOptions {
 struct Comparison {
   ComparisonOptions options;
   std::vector<ComparedRun> runs;           ///< the first is the base
-  std::vector<std::string> facts;          ///< run_facts() of each run
+  std::vector<std::string> run_summary;    ///< run_summary() of each run
   std::vector<std::string> warnings;       ///< run_warnings() of each run
   std::vector<RunComparison> comparisons;  ///< of each run except the first, in their order
 };
@@ -159,14 +159,14 @@ struct ComparisonFormat {
 std::span<const ComparisonFormat> comparison_formats();
 
 /// A file for a comparison: a format and a path.
-struct ComparisonTarget {
+struct ComparisonFile {
   const ComparisonFormat* format = nullptr;
   std::filesystem::path file;  ///< empty: standard output
 };
 /// Parses "FORMAT" or "FORMAT=FILE"; throws UsageError for an unknown format.
-ComparisonTarget comparison_target(std::string_view argument);
+ComparisonFile comparison_file(std::string_view argument);
 /// Writes the comparison to each target, as write_reports() does.
-void write_comparison(const Comparison& comparison, std::span<const ComparisonTarget> targets,
+void write_comparison(const Comparison& comparison, std::span<const ComparisonFile> report_files,
                       std::ostream& out);
 
 /// Parses "regression", "regression=5%" or "regression=0.05" (`--fail-on`) to the fraction. Throws

@@ -13,7 +13,7 @@
 #include <set>
 
 #include "record/run_details.hpp"
-#include "report/format/marks.hpp"
+#include "report/format/annotations.hpp"
 #include "report/model/observed.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/console_lines.hpp"
@@ -60,11 +60,11 @@ class CandidatePage : private ConsoleLines {
         record_(files_.whole(shown)),
         details_(files_.details(shown, why_no_details_)),
         log_(log_of(details_)),
-        marks_(marks_of(record_, log_)) {}
+        annotations_(annotations_of(record_, log_)) {}
 
   void write() {
     verdict();
-    facts();
+    run_summary();
     times();
     trials();
     findings();
@@ -89,7 +89,7 @@ class CandidatePage : private ConsoleLines {
     if (!text.empty()) labelled("  " + std::string(label), kLabel, printable(text));
   }
 
-  void facts() {
+  void run_summary() {
     fact("candidate", record_.candidate);
     fact("kind", to_string(record_.kind));
     fact("class", record_.outcome == Outcome::kCorrect ? record_.kernel_class.str() : "");
@@ -212,7 +212,7 @@ class CandidatePage : private ConsoleLines {
     heading("Trials");
     TextRows rows = {{"inputs", "trial", "max abs", "max rel", "vs eager", "allclose at", "wrong"}};
     for (const TrialResult& trial : record_.correctness)
-      rows.push_back({printable(trial.family.str()) +
+      rows.push_back({printable(trial.distribution.str()) +
                           (trial.sizes.empty() ? "" : ", " + printable(trial.sizes.str())),
                       std::to_string(trial.trial), error_text(trial.max_abs_error),
                       error_text(trial.max_rel_error), error_text(trial.error_ratio),
@@ -220,10 +220,10 @@ class CandidatePage : private ConsoleLines {
     table(rows, 2);
     for (const TrialResult& trial : record_.correctness)
       if (trial.first_wrong)
-        labelled(
-            "", 2,
-            fmt::format("trial {}, {}: first wrong: {}", trial.trial, printable(trial.family.str()),
-                        printable(wrong_element_text(*trial.first_wrong))));
+        labelled("", 2,
+                 fmt::format("trial {}, {}: first wrong: {}", trial.trial,
+                             printable(trial.distribution.str()),
+                             printable(wrong_element_text(*trial.first_wrong))));
   }
 
   void findings() {
@@ -285,13 +285,14 @@ class CandidatePage : private ConsoleLines {
       labelled("", 2, "no source here: " + source.why_none);
       return;
     }
-    if (!options_.whole_source && marks_.empty()) return;
+    if (!options_.whole_source && annotations_.empty()) return;
     heading("Source");
-    std::multimap<int, const Mark*> by_line;
+    std::multimap<int, const Annotation*> by_line;
     std::set<int> shown;
-    for (const Mark& mark : marks_) {
-      by_line.emplace(mark.line, &mark);
-      for (int i = mark.line - kLinesAround; i <= mark.line + kLinesAround; ++i) shown.insert(i);
+    for (const Annotation& annotation : annotations_) {
+      by_line.emplace(annotation.line, &annotation);
+      for (int i = annotation.line - kLinesAround; i <= annotation.line + kLinesAround; ++i)
+        shown.insert(i);
     }
     std::string_view rest = source.text;
     int last = 0;
@@ -349,7 +350,7 @@ class CandidatePage : private ConsoleLines {
   std::string why_no_details_;
   json details_;
   std::string log_;
-  std::vector<Mark> marks_;
+  std::vector<Annotation> annotations_;
 };
 
 }  // namespace

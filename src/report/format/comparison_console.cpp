@@ -33,7 +33,7 @@ class ComparisonConsole : private ConsoleLines {
     for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
       const ComparedRun& run = comparison_.runs[i];
       line(painted(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name))));
-      labelled("", 3, comparison_.facts[i]);
+      labelled("", 3, comparison_.run_summary[i]);
     }
     for (const std::string& warning : comparison_.warnings) labelled("!", 2, warning);
     for (const RunComparison& pair : comparison_.comparisons) compared({comparison_, pair});

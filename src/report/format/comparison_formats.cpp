@@ -8,9 +8,9 @@
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
-#include "report/compare/compared_facts.hpp"
 #include "report/compare/compared_gate.hpp"
-#include "report/format/targets.hpp"
+#include "report/compare/compared_summary.hpp"
+#include "report/format/report_files.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -50,13 +50,13 @@ std::string regressions_text(const report::ComparedView& view) {
 
 std::span<const ComparisonFormat> comparison_formats() { return kComparisonFormats; }
 
-ComparisonTarget comparison_target(std::string_view argument) {
-  return report::parse_target<ComparisonTarget>(comparison_formats(), argument);
+ComparisonFile comparison_file(std::string_view argument) {
+  return report::parse_report_file<ComparisonFile>(comparison_formats(), argument);
 }
 
-void write_comparison(const Comparison& comparison, std::span<const ComparisonTarget> targets,
+void write_comparison(const Comparison& comparison, std::span<const ComparisonFile> report_files,
                       std::ostream& out) {
-  report::write_targets(comparison, targets, comparison_formats().front(), out);
+  report::write_report_files(comparison, report_files, comparison_formats().front(), out);
 }
 
 double parse_regression_gate(std::string_view argument) {

@@ -90,7 +90,7 @@ void write_comparison_json(const Comparison& comparison, std::ostream& out) {
   for (std::size_t i = 0; i < comparison.runs.size(); ++i)
     runs.push_back({{"label", comparison.runs[i].label},
                     {"file", comparison.runs[i].name},
-                    {"facts", comparison.facts[i]}});
+                    {"run_summary", comparison.run_summary[i]}});
   write_head(out, {{"comparison", 1},
                    {"regression", number(comparison.options.regression)},
                    {"warnings", comparison.warnings},

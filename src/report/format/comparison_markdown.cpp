@@ -57,7 +57,7 @@ void write_comparison_markdown(const Comparison& comparison, std::ostream& out) 
   if (!comparison.warnings.empty()) out << '\n';
   for (std::size_t i = 0; i < comparison.runs.size(); ++i)
     out << fmt::format("- **{}** {}: {}\n", comparison.runs[i].label,
-                       escaped(comparison.runs[i].name), escaped(comparison.facts[i]));
+                       escaped(comparison.runs[i].name), escaped(comparison.run_summary[i]));
   for (const RunComparison& pair : comparison.comparisons) write_pair({comparison, pair}, out);
   const auto summary = summary_table(comparison);
   std::vector<bool> right(summary[0].size(), true);

@@ -6,9 +6,9 @@
 #include <ostream>
 
 #include "record/run_details.hpp"
+#include "report/format/annotations.hpp"
 #include "report/format/console_candidates.hpp"
 #include "report/format/formats.hpp"
-#include "report/format/marks.hpp"
 #include "report/model/audited.hpp"
 #include "report/model/leaderboard.hpp"
 #include "report/model/model_tables.hpp"
@@ -53,7 +53,7 @@ class Console : private ConsoleLines {
   void head() {
     line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
     for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
-    for (const auto& [label, text] : report_.facts)
+    for (const auto& [label, text] : report_.run_summary)
       if (!report_.options.quiet || std::ranges::find(kQuietFacts, label) != std::end(kQuietFacts))
         labelled("  " + label, 13, text);
   }

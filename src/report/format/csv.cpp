@@ -11,7 +11,7 @@
 #include "report/format/csv_row.hpp"
 #include "report/format/formats.hpp"
 #include "report/model/audited.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 
@@ -51,10 +51,11 @@ std::string cell_of(const std::vector<std::string>& texts) {
 constexpr std::array kConstants = {
     Constant{"run_status", status_text},
     Constant{"problem_set",
-             [](const Report& report) { return cell_of(report.setting.problem_sets); }},
-    Constant{"seed", [](const Report& report) { return cell_of(report.setting.seeds); }},
-    Constant{"cage", [](const Report& report) { return cell_of(report.setting.cages); }},
-    Constant{"kbench", [](const Report& report) { return cell_of(report.setting.versions); }},
+             [](const Report& report) { return cell_of(report.run_settings.problem_sets); }},
+    Constant{"seed", [](const Report& report) { return cell_of(report.run_settings.seeds); }},
+    Constant{"sandbox",
+             [](const Report& report) { return cell_of(report.run_settings.sandboxes); }},
+    Constant{"kbench", [](const Report& report) { return cell_of(report.run_settings.versions); }},
 };
 
 template <auto Field>
@@ -157,9 +158,9 @@ constexpr std::array kColumns = {
            }},
     Column{"sizes", [](Buffer& row, const Report&,
                        const Record& record) { append_text(row, sizes_text(record)); }},
-    Column{"shrunk",
+    Column{"reduced_sizes",
            [](Buffer& row, const Report&, const Record& record) {
-             append_text(row, record.shrunk && record.shrunk->reduced() ? "1" : "0");
+             append_text(row, record.reduced_sizes && record.reduced_sizes->reduced() ? "1" : "0");
            }},
     Column{"findings",
            [](Buffer& row, const Report&, const Record& record) {
@@ -221,7 +222,7 @@ class Csv {
   }
 
   void row(const Unjudged& unjudged) {
-    const RosterEntry& entry = report_.run.roster[unjudged.entry];
+    const ManifestEntry& entry = report_.run.manifest[unjudged.entry];
     Record planned;
     planned.model = entry.model;
     planned.problem = entry.problem;

@@ -3,7 +3,7 @@
 
 #include <array>
 
-#include "report/format/targets.hpp"
+#include "report/format/report_files.hpp"
 #include "report/gate/gate.hpp"
 
 namespace kbench {
@@ -30,14 +30,16 @@ const ReportFormat& report_format(std::string_view name) {
   return report::format_of_name(report_formats(), name);
 }
 
-ReportTarget report_target(std::string_view argument) {
-  ReportTarget target = report::parse_target<ReportTarget>(report_formats(), argument);
-  if (target.format->check_folder != nullptr) target.format->check_folder(target.file);
-  return target;
+ReportFile report_file(std::string_view argument) {
+  ReportFile report_file = report::parse_report_file<ReportFile>(report_formats(), argument);
+  if (report_file.format->check_folder != nullptr)
+    report_file.format->check_folder(report_file.file);
+  return report_file;
 }
 
-void write_reports(const Report& report, std::span<const ReportTarget> targets, std::ostream& out) {
-  report::write_targets(report, targets, report_formats().front(), out);
+void write_reports(const Report& report, std::span<const ReportFile> report_files,
+                   std::ostream& out) {
+  report::write_report_files(report, report_files, report_formats().front(), out);
 }
 
 }  // namespace kbench

@@ -6,8 +6,8 @@
 #include <ostream>
 
 #include "record/run_details.hpp"
+#include "report/format/annotations.hpp"
 #include "report/format/formats.hpp"
-#include "report/format/marks.hpp"
 #include "report/model/observed.hpp"
 #include "report/model/tables.hpp"
 #include "report/model/verdicts.hpp"
@@ -50,15 +50,15 @@ void annotate(std::ostream& out, std::string_view severity, const Record& record
 
 /// Notices: the run summary, the failures by cause, and each model's results.
 void write_notices(const Report& report, std::ostream& out) {
-  std::string facts, causes;
-  for (const auto& [label, text] : report.facts)
-    facts += fmt::format("{}{}: {}", facts.empty() ? "" : "; ", label,
-                         fitted(text, kLongestCommandFact));
+  std::string run_summary, causes;
+  for (const auto& [label, text] : report.run_summary)
+    run_summary += fmt::format("{}{}: {}", run_summary.empty() ? "" : "; ", label,
+                               fitted(text, kLongestCommandFact));
   const auto notice = [&](std::string_view title, std::string_view text) {
     out << fmt::format("::notice title=kbench {}::{}\n", property(title),
                        command_text(text, kLongestNotice));
   };
-  notice(status_text(report), facts);
+  notice(status_text(report), run_summary);
   for (const FailureGroup& group : report.failures)
     causes += fmt::format("{}{} {}{}", causes.empty() ? "" : "; ", group.records.size(),
                           outcomes()[static_cast<std::size_t>(group.outcome)].label,
@@ -96,10 +96,11 @@ void write_errors(const Report& report, std::ostream& out) {
   for (const std::size_t index : chosen) {
     const Record& record = report.run.records[index];
     std::string why_none;
-    const std::vector<Mark> marks =
-        marks_of(details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
-    const auto mark = std::ranges::find(marks, "error", &Mark::severity);
-    annotate(out, "error", record, mark == marks.end() ? 0 : mark->line, failure_text(record));
+    const std::vector<Annotation> annotations = annotations_of(
+        details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
+    const auto annotation = std::ranges::find(annotations, "error", &Annotation::severity);
+    annotate(out, "error", record, annotation == annotations.end() ? 0 : annotation->line,
+             failure_text(record));
   }
 }
 

@@ -7,7 +7,7 @@
 #include "report/format/formats.hpp"
 #include "report/format/json_rows.hpp"
 #include "report/format/json_text.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/unsupported.hpp"
 #include "report/text/text.hpp"
 
@@ -94,13 +94,13 @@ JsonText sol_text(const SpeedOfLight& sol) {
   return text.field("written_bytes", sol.work.written_bytes);
 }
 
-JsonText shrunk_object(const Shrunk& shrunk) {
+JsonText reduced_sizes_object(const ReducedSizes& reduced_sizes) {
   return JsonText()
-      .field("bytes", std::llround(shrunk.bytes))
-      .field("flops", std::llround(shrunk.flops))
-      .field("full_bytes", std::llround(shrunk.full_bytes))
-      .field("full_flops", std::llround(shrunk.full_flops))
-      .field("within", shrunk.within);
+      .field("bytes", std::llround(reduced_sizes.bytes))
+      .field("flops", std::llround(reduced_sizes.flops))
+      .field("full_bytes", std::llround(reduced_sizes.full_bytes))
+      .field("full_flops", std::llround(reduced_sizes.full_flops))
+      .field("within", reduced_sizes.within);
 }
 
 /// Fields that are written exactly as in the record's line of the run file.
@@ -143,7 +143,7 @@ JsonText candidate_text(const Report& report, const Record& record, const RunDet
       .field("device", record.device.str())
       .field("judge", record.judge.str())
       .raw("sizes", record.sizes.empty() ? "{}" : std::string_view(record.sizes.str()))
-      .field("shrunk", maybe(pointer(record.shrunk), shrunk_object))
+      .field("reduced_sizes", maybe(pointer(record.reduced_sizes), reduced_sizes_object))
       .field("outcome", to_string(record.outcome))
       .field("stage", to_string(record.stage))
       .field("cause", record.cause.str())
@@ -199,12 +199,12 @@ ordered_json degenerate_json(const DegenerateProblem& problem) {
           {"answers", std::move(answers)}};
 }
 
-ordered_json setting_json(const Setting& setting) {
-  return {{"devices", setting.devices},       {"problem_sets", setting.problem_sets},
-          {"problems", setting.problems},     {"models", setting.models},
-          {"precisions", setting.precisions}, {"timing_methods", setting.timing_methods},
-          {"trust", setting.trust},           {"cages", setting.cages},
-          {"seeds", setting.seeds},           {"kbench", setting.versions}};
+ordered_json run_settings_json(const RunSettings& run_settings) {
+  return {{"devices", run_settings.devices},       {"problem_sets", run_settings.problem_sets},
+          {"problems", run_settings.problems},     {"models", run_settings.models},
+          {"precisions", run_settings.precisions}, {"timing_methods", run_settings.timing_methods},
+          {"trust", run_settings.trust},           {"sandboxes", run_settings.sandboxes},
+          {"seeds", run_settings.seeds},           {"kbench", run_settings.versions}};
 }
 
 ordered_json exclusion_json(const Exclusion& exclusion) {
@@ -216,7 +216,7 @@ ordered_json exclusion_json(const Exclusion& exclusion) {
 }
 
 ordered_json unjudged_json(const Report& report, const Unjudged& unjudged) {
-  const RosterEntry& entry = report.run.roster[unjudged.entry];
+  const ManifestEntry& entry = report.run.manifest[unjudged.entry];
   return {{"model", entry.model.str()},      {"problem", entry.problem.str()},
           {"sample", entry.sample},          {"precision", unjudged.precision.str()},
           {"device", unjudged.device.str()}, {"judge", unjudged.judge.str()}};
@@ -225,8 +225,8 @@ ordered_json unjudged_json(const Report& report, const Unjudged& unjudged) {
 }  // namespace
 
 void write_json(const Report& report, std::ostream& out) {
-  ordered_json facts = ordered_json::object();
-  for (const auto& [label, text] : report.facts) facts[label] = text;
+  ordered_json run_summary = ordered_json::object();
+  for (const auto& [label, text] : report.run_summary) run_summary[label] = text;
   ordered_json names = ordered_json::array();
   for (const Metric& metric : report.metrics) names.push_back(metric.name());
   const ordered_json head = {
@@ -237,8 +237,8 @@ void write_json(const Report& report, std::ostream& out) {
       {"on_cpu", report.on_cpu},
       {"baseline", report.baseline.empty() ? ordered_json() : ordered_json(report.baseline)},
       {"warnings", report.warnings},
-      {"setting", setting_json(report.setting)},
-      {"facts", std::move(facts)},
+      {"run_settings", run_settings_json(report.run_settings)},
+      {"run_summary", std::move(run_summary)},
       {"metrics", std::move(names)},
       {"ranked_by", report.ranked_by.empty() ? ordered_json() : ordered_json(report.ranked_by)}};
   write_head(out, head);

@@ -7,9 +7,9 @@
 #include <ostream>
 
 #include "record/run_details.hpp"
+#include "report/format/annotations.hpp"
 #include "report/format/formats.hpp"
-#include "report/format/marks.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 
@@ -69,7 +69,7 @@ enum class Kind { kPassed, kFailed, kFaulty, kSkipped };
 /// A test suite: the samples of one model at one precision, on one device, by one judge.
 struct Suite {
   std::string name;
-  std::vector<Standing> standings;
+  std::vector<ScoredSample> scored_samples;
   std::size_t failed = 0, faulty = 0, skipped = 0;
   double seconds = 0;
 };
@@ -84,7 +84,7 @@ class Junit {
     std::size_t tests = 0, failed = 0, faulty = 0, skipped = 0;
     double seconds = 0;
     for (const Suite& suite : suites) {
-      tests += suite.standings.size();
+      tests += suite.scored_samples.size();
       failed += suite.failed;
       faulty += suite.faulty;
       skipped += suite.skipped;
@@ -100,8 +100,10 @@ class Junit {
   }
 
  private:
-  const Record* record_of(const Standing& standing) const {
-    return standing.record == Standing::kNoRecord ? nullptr : &report_.run.records[standing.record];
+  const Record* record_of(const ScoredSample& scored_sample) const {
+    return scored_sample.record == ScoredSample::kNoRecord
+               ? nullptr
+               : &report_.run.records[scored_sample.record];
   }
 
   Kind kind_of(const Record* record) const {
@@ -112,11 +114,11 @@ class Junit {
 
   std::vector<Suite> suites_of() const {
     std::vector<Suite> suites;
-    const std::vector<StandingGroup> groups = standing_groups(report_.run);
-    for (const StandingGroup& group : groups) {
+    const std::vector<ScoredSampleGroup> groups = scored_sample_groups(report_.run);
+    for (const ScoredSampleGroup& group : groups) {
       std::map<Interned, std::size_t> places;
-      for (const Standing& standing : group.standings) {
-        const Interned& model = report_.run.roster[standing.entry].model;
+      for (const ScoredSample& scored_sample : group.scored_samples) {
+        const Interned& model = report_.run.manifest[scored_sample.entry].model;
         const auto [place, is_new] = places.try_emplace(model, suites.size());
         if (is_new) {
           SummaryRow row;
@@ -127,9 +129,9 @@ class Junit {
           suites.emplace_back().name = row_name(report_, row);
         }
         Suite& suite = suites[place->second];
-        const Record* record = record_of(standing);
+        const Record* record = record_of(scored_sample);
         const Kind kind = kind_of(record);
-        suite.standings.push_back(standing);
+        suite.scored_samples.push_back(scored_sample);
         suite.failed += kind == Kind::kFailed ? 1 : 0;
         suite.faulty += kind == Kind::kFaulty ? 1 : 0;
         suite.skipped += kind == Kind::kSkipped ? 1 : 0;
@@ -143,24 +145,24 @@ class Junit {
     out_ << fmt::format(
         " <testsuite name=\"{}\" tests=\"{}\" failures=\"{}\" errors=\"{}\" skipped=\"{}\" "
         "time=\"{:.3f}\"",
-        attribute(suite.name), suite.standings.size(), suite.failed, suite.faulty, suite.skipped,
-        suite.seconds);
+        attribute(suite.name), suite.scored_samples.size(), suite.failed, suite.faulty,
+        suite.skipped, suite.seconds);
     if (!report_.run.headers.empty())
       out_ << fmt::format(" timestamp=\"{}\"", attribute(report_.run.headers.front().started));
     out_ << ">\n  <properties>\n";
     out_ << fmt::format("   <property name=\"status\" value=\"{}\"/>\n",
                         attribute(status_text(report_)));
-    for (const auto& [label, text] : report_.facts)
+    for (const auto& [label, text] : report_.run_summary)
       out_ << fmt::format("   <property name=\"{}\" value=\"{}\"/>\n", attribute(label),
                           attribute(text));
     out_ << "  </properties>\n";
-    for (const Standing& standing : suite.standings) write(suite, standing);
+    for (const ScoredSample& scored_sample : suite.scored_samples) write(suite, scored_sample);
     out_ << " </testsuite>\n";
   }
 
-  void write(const Suite& suite, const Standing& standing) {
-    const RosterEntry& entry = report_.run.roster[standing.entry];
-    const Record* record = record_of(standing);
+  void write(const Suite& suite, const ScoredSample& scored_sample) {
+    const ManifestEntry& entry = report_.run.manifest[scored_sample.entry];
+    const Record* record = record_of(scored_sample);
     out_ << fmt::format("  <testcase classname=\"{}\" name=\"{} {}\" time=\"{:.3f}\"",
                         attribute(suite.name), attribute(entry.problem.str()), entry.sample,
                         seconds_of(record));

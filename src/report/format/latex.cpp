@@ -155,7 +155,7 @@ class Latex {
   /// The run summary and the notes on how to read the numbers.
   std::string notes() const {
     std::string text = "\\parbox{\\linewidth}{\\footnotesize\\raggedright\n";
-    for (const auto& [label, fact] : report_.facts)
+    for (const auto& [label, fact] : report_.run_summary)
       text += fmt::format("\\textbf{{{}}}: {}.\n", latex(label), latex(fact, true));
     for (const std::string& note : reading_notes(report_))
       text += latex(note, true) + (note.ends_with('.') ? "\n" : ".\n");

@@ -8,8 +8,8 @@
 #include <string_view>
 
 #include "record/run_details.hpp"
+#include "report/format/annotations.hpp"
 #include "report/format/formats.hpp"
-#include "report/format/marks.hpp"
 #include "report/model/audited.hpp"
 #include "report/model/leaderboard.hpp"
 #include "report/model/model_tables.hpp"
@@ -271,7 +271,7 @@ void write_markdown(const Report& report, std::ostream& out) {
   head << "# kbench: " << status_text(report) << "\n\n";
   for (const std::string& warning : report.warnings) head << "> " << escaped(warning) << "\n>\n";
   if (!report.warnings.empty()) head << '\n';
-  for (const auto& [label, text] : report.facts) {
+  for (const auto& [label, text] : report.run_summary) {
     head << fmt::format("- **{}**: {}\n", label, escaped(text));
   }
   Page page(out);

@@ -11,7 +11,7 @@
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "report/gate/gate.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -68,7 +68,7 @@ class Reader {
 /// The expectation for a model's problem. One that names the problem goes before kAnyProblem; then
 /// one that names the model goes before one for every model.
 using Outcomes = decltype(Expectations::outcomes);
-Outcomes::const_iterator find(const Outcomes& outcomes, const RosterEntry& entry) {
+Outcomes::const_iterator find(const Outcomes& outcomes, const ManifestEntry& entry) {
   for (const std::string& problem : {entry.problem.str(), std::string(kAnyProblem)})
     for (const std::string& model : {entry.model.str(), std::string()})
       if (const auto found = outcomes.find({model, problem}); found != outcomes.end()) return found;
@@ -103,15 +103,15 @@ Expectations read_expectations(const std::filesystem::path& file) {
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected) {
   std::vector<std::string> sentences;
   std::set<std::pair<std::string, std::string>> met;
-  for (const report::StandingGroup& group : report::standing_groups(report.run)) {
-    for (const report::Standing& standing : group.standings) {
-      const RosterEntry& entry = report.run.roster[standing.entry];
+  for (const report::ScoredSampleGroup& group : report::scored_sample_groups(report.run)) {
+    for (const report::ScoredSample& scored_sample : group.scored_samples) {
+      const ManifestEntry& entry = report.run.manifest[scored_sample.entry];
       const auto found = find(expected.outcomes, entry);
       if (found == expected.outcomes.end()) continue;
       met.insert(found->first);
-      const Record* record = standing.record == report::Standing::kNoRecord
+      const Record* record = scored_sample.record == report::ScoredSample::kNoRecord
                                  ? nullptr
-                                 : &report.run.records[standing.record];
+                                 : &report.run.records[scored_sample.record];
       if (record != nullptr &&
           std::ranges::find(found->second, record->outcome) != found->second.end())
         continue;

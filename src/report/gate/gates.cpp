@@ -8,7 +8,7 @@
 
 #include "kbench/error.hpp"
 #include "report/gate/gate.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -47,10 +47,10 @@ std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& g
 }
 
 /// The scored samples of that level's problems; all of them for −1.
-report::StandingGroup of_level(const RunFile& run, report::StandingGroup group, int level) {
+report::ScoredSampleGroup of_level(const RunFile& run, report::ScoredSampleGroup group, int level) {
   if (level >= 0)
-    std::erase_if(group.standings, [&](const report::Standing& standing) {
-      return run.roster[standing.entry].level != level;
+    std::erase_if(group.scored_samples, [&](const report::ScoredSample& scored_sample) {
+      return run.manifest[scored_sample.entry].level != level;
     });
   return group;
 }
@@ -94,20 +94,20 @@ std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gat
                       "gate on correct, fast_0 or pass@1",
                       gate.name()));
     }
-    if (gate.level >= 0 && std::ranges::find(report.run.roster, gate.level, &RosterEntry::level) ==
-                               report.run.roster.end())
+    if (gate.level >= 0 && std::ranges::find(report.run.manifest, gate.level,
+                                             &ManifestEntry::level) == report.run.manifest.end())
       throw UsageError(
           fmt::format("{}: the run has no problem of level {}", gate.name(), gate.level));
     metrics.push_back(gate.metric);
   }
   std::vector<std::string> sentences;
-  const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  const std::vector<report::ScoredSampleGroup> groups = report::scored_sample_groups(report.run);
   for (std::size_t i = 0; i < gates.size(); ++i) {
-    if (report.run.roster.empty())
+    if (report.run.manifest.empty())
       sentences.push_back(fmt::format(
           "{}: there is nothing to check: the run's manifest has no candidate", gates[i].name()));
-    for (const report::StandingGroup& group : groups) {
-      const report::StandingGroup chosen = of_level(report.run, group, gates[i].level);
+    for (const report::ScoredSampleGroup& group : groups) {
+      const report::ScoredSampleGroup chosen = of_level(report.run, group, gates[i].level);
       for (const SummaryRow& row :
            report::summary_rows(report, chosen, std::span(metrics).subspan(i, 1))) {
         if (row.level >= 0) continue;

@@ -256,7 +256,7 @@ std::string page_data(const Report& report, const std::vector<std::string>& note
                {"time_label", time_label(report)},
                {"warnings", report.warnings},
                {"notes", notes},
-               {"facts", report.facts},
+               {"run_summary", report.run_summary},
                {"summary", summary_json(report)},
                {"failures", failures_json(report)},
                {"charts", charts_json(report, start)}};

@@ -8,7 +8,7 @@
 #include <set>
 
 #include "record/run_details.hpp"
-#include "report/format/marks.hpp"
+#include "report/format/annotations.hpp"
 #include "report/html/html_data.hpp"
 #include "report/text/text.hpp"
 
@@ -153,7 +153,7 @@ class Details {
     json whole = files_.line(record);
     json page = {{"record", whole.is_null() ? to_json(record) : std::move(whole)},
                  {"details", shortened(std::move(details), cut)},
-                 {"marks", marks_json(files_.whole(record), log)}};
+                 {"annotations", annotations_json(files_.whole(record), log)}};
     if (!why_none.empty()) page["details_note"] = why_none;
     add_source(record, page, cut);
     for (const json& part : cut) {
@@ -196,11 +196,13 @@ class Details {
     return kept;
   }
 
-  static json marks_json(const Record& record, const std::string& log) {
-    json marks = json::array();
-    for (const Mark& mark : marks_of(record, log))
-      marks.push_back({{"line", mark.line}, {"severity", mark.severity}, {"text", mark.text}});
-    return marks;
+  static json annotations_json(const Record& record, const std::string& log) {
+    json annotations = json::array();
+    for (const Annotation& annotation : annotations_of(record, log))
+      annotations.push_back({{"line", annotation.line},
+                             {"severity", annotation.severity},
+                             {"text", annotation.text}});
+    return annotations;
   }
 
   void add_source(const Record& record, json& page, json& cut) const {

@@ -17,7 +17,7 @@
 #include "os/find_program.hpp"
 #include "os/subprocess.hpp"
 #include "report/format/formats.hpp"
-#include "report/format/targets.hpp"
+#include "report/format/report_files.hpp"
 #include "report/html/page_parts.hpp"
 
 namespace kbench::report {

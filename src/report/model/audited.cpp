@@ -29,28 +29,28 @@ struct Asked {
   std::set<std::tuple<Interned, Interned>> checks;                       // (judge, precision)
   std::set<std::tuple<Interned, Interned, Interned, Interned>> records;  // …, problem, hash
   std::set<Interned> problems;                                           // of the manifest
-  std::set<bool> families;
+  std::set<bool> distributions;
 };
 
 Asked asked_of(const RunFile& run) {
   Asked asked;
-  for (const RosterEntry& entry : run.roster) asked.problems.insert(entry.problem);
+  for (const ManifestEntry& entry : run.manifest) asked.problems.insert(entry.problem);
   for (const Record& record : run.records) {
     const Interned judge = check_of(record.judge);
     asked.checks.emplace(judge, record.precision);
     asked.records.emplace(judge, record.precision, record.problem, record.problem_hash);
   }
   for (const RunHeader& header : run.headers) {
-    const auto families = header.options.find("families");
-    asked.families.insert(families == header.options.end() || *families != false);
+    const auto distributions = header.options.find("distributions");
+    asked.distributions.insert(distributions == header.options.end() || *distributions != false);
   }
   return asked;
 }
 
 bool is_check_of(const AuditCheck& check, const Asked& asked) {
   return asked.checks.contains({check.judge, check.precision}) &&
-         (check.judge == kCompatJudge || asked.families.empty() ||
-          asked.families.contains(check.families));
+         (check.judge == kCompatJudge || asked.distributions.empty() ||
+          asked.distributions.contains(check.distributions));
 }
 
 std::string listed(const std::set<std::string>& names) {
@@ -150,11 +150,11 @@ const DegenerateProblem* degenerate_problem(const Report& report, const Record& 
   return found == report.degenerate.end() ? nullptr : &*found;
 }
 
-std::set<Interned> degenerate_in(const Report& report, const StandingGroup& group) {
+std::set<Interned> degenerate_in(const Report& report, const ScoredSampleGroup& group) {
   std::set<Interned> problems;
-  for (const Standing& standing : group.standings) {
-    if (standing.record == Standing::kNoRecord) continue;
-    const Record& record = report.run.records[standing.record];
+  for (const ScoredSample& scored_sample : group.scored_samples) {
+    if (scored_sample.record == ScoredSample::kNoRecord) continue;
+    const Record& record = report.run.records[scored_sample.record];
     if (degenerate_problem(report, record) != nullptr) problems.insert(record.problem);
   }
   return problems;
@@ -179,8 +179,8 @@ std::string degenerate_text(const DegenerateProblem& problem) {
     names[answer.would_be_caught_by.empty() ? "nothing" : answer.would_be_caught_by].push_back(
         name);
   std::vector<std::string> parts;
-  for (const auto& [family, caught] : names)
-    parts.push_back(fmt::format("{} (caught by {})", fmt::join(caught, ", "), family));
+  for (const auto& [distribution, caught] : names)
+    parts.push_back(fmt::format("{} (caught by {})", fmt::join(caught, ", "), distribution));
   return printable(fmt::format("{}{}: {}", problem.problem, judge_suffix(problem.check.judge),
                                fmt::join(parts, "; ")));
 }

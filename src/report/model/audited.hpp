@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "kbench/report.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 
 namespace kbench::report {
 
@@ -21,7 +21,7 @@ std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const Aud
 const DegenerateProblem* degenerate_problem(const Report& report, const Record& record);
 
 /// The problems that are degenerate under the checks of a group.
-std::set<Interned> degenerate_in(const Report& report, const StandingGroup& group);
+std::set<Interned> degenerate_in(const Report& report, const ScoredSampleGroup& group);
 
 /// "constant, zeros".
 std::string passing_text(const DegenerateProblem& problem, std::string_view separator = ", ");

@@ -5,7 +5,7 @@
 #include <limits>
 #include <map>
 
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 
 namespace kbench::report {
@@ -24,7 +24,7 @@ std::vector<double> all_p() {
 /// The least number of samples over all models and problems of the run.
 int fewest_samples(const Report& report) {
   std::map<std::pair<Interned, Interned>, int> samples;
-  for (const RosterEntry& entry : report.run.roster) ++samples[{entry.model, entry.problem}];
+  for (const ManifestEntry& entry : report.run.manifest) ++samples[{entry.model, entry.problem}];
   int fewest = samples.empty() ? 0 : std::numeric_limits<int>::max();
   for (const auto& [key, count] : samples) fewest = std::min(fewest, count);
   return fewest;
@@ -62,7 +62,7 @@ Charts build_charts(const Report& report) {
     if (!report.on_cpu) metrics.push_back({.row = fast_at.row, .p = 1, .k = k});
   }
   Charts charts;
-  for (const StandingGroup& group : standing_groups(report.run)) {
+  for (const ScoredSampleGroup& group : scored_sample_groups(report.run)) {
     for (const SummaryRow& row : summary_rows(report, group, metrics)) {
       if (row.level >= 0) continue;
       add_curve(report, row, metrics, fast.row->pattern, "fast_p", charts.fast_p);

@@ -10,7 +10,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench::report {

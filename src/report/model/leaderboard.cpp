@@ -12,7 +12,7 @@
 #include <tuple>
 
 #include "base/text.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 
@@ -104,7 +104,8 @@ void rank_models(Report& report) {
 std::string uneven_models(const Report& report) {
   if (report.ranked_by.empty()) return {};
   std::map<Interned, std::set<Interned>> problems;
-  for (const RosterEntry& entry : report.run.roster) problems[entry.model].insert(entry.problem);
+  for (const ManifestEntry& entry : report.run.manifest)
+    problems[entry.model].insert(entry.problem);
   std::set<Interned> common = problems.empty() ? std::set<Interned>() : problems.begin()->second;
   std::vector<std::string> counts;
   bool uneven = false;

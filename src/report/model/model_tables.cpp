@@ -16,15 +16,16 @@ namespace kbench::report {
 namespace {
 
 /// The scored samples of a group that `holds` is true for.
-StandingGroup chosen(const StandingGroup& group,
-                     const std::function<bool(const Standing&)>& holds) {
-  StandingGroup part = group;
-  std::erase_if(part.standings, [&](const Standing& standing) { return !holds(standing); });
+ScoredSampleGroup chosen(const ScoredSampleGroup& group,
+                         const std::function<bool(const ScoredSample&)>& holds) {
+  ScoredSampleGroup part = group;
+  std::erase_if(part.scored_samples,
+                [&](const ScoredSample& scored_sample) { return !holds(scored_sample); });
   return part;
 }
 
-void add_slice(Report& report, const StandingGroup& group, const std::string& name,
-               const std::function<bool(const Standing&)>& holds) {
+void add_slice(Report& report, const ScoredSampleGroup& group, const std::string& name,
+               const std::function<bool(const ScoredSample&)>& holds) {
   for (SummaryRow& row : summary_rows(report, chosen(group, holds), report.slice_metrics)) {
     if (row.level >= 0) continue;
     row.slice = name;
@@ -32,30 +33,31 @@ void add_slice(Report& report, const StandingGroup& group, const std::string& na
   }
 }
 
-void add_slices(Report& report, const StandingGroup& group) {
+void add_slices(Report& report, const ScoredSampleGroup& group) {
   std::set<std::string> tags;
   std::set<CandidateKind> kinds;
   const RunFile& run = report.run;
-  for (const Standing& standing : group.standings) {
-    for (const std::string& tag : run.roster[standing.entry].tags) tags.insert(tag);
-    if (standing.record != Standing::kNoRecord) kinds.insert(run.records[standing.record].kind);
+  for (const ScoredSample& scored_sample : group.scored_samples) {
+    for (const std::string& tag : run.manifest[scored_sample.entry].tags) tags.insert(tag);
+    if (scored_sample.record != ScoredSample::kNoRecord)
+      kinds.insert(run.records[scored_sample.record].kind);
   }
   if (tags.size() > 1)
     for (const std::string& tag : tags)
-      add_slice(report, group, "tag " + tag, [&](const Standing& standing) {
-        const auto& own = run.roster[standing.entry].tags;
+      add_slice(report, group, "tag " + tag, [&](const ScoredSample& scored_sample) {
+        const auto& own = run.manifest[scored_sample.entry].tags;
         return std::ranges::find(own, tag) != own.end();
       });
   if (kinds.size() > 1)
     for (const CandidateKind kind : kinds)
       add_slice(report, group, fmt::format("kind {}", to_string(kind)),
-                [&](const Standing& standing) {
-                  return standing.record != Standing::kNoRecord &&
-                         run.records[standing.record].kind == kind;
+                [&](const ScoredSample& scored_sample) {
+                  return scored_sample.record != ScoredSample::kNoRecord &&
+                         run.records[scored_sample.record].kind == kind;
                 });
 }
 
-void add_baselines(Report& report, const StandingGroup& group) {
+void add_baselines(Report& report, const ScoredSampleGroup& group) {
   if (report.on_cpu || report.baselines.size() < 2) return;
   const std::vector<Metric> metrics = {metric_from_name("fast_1"), metric_from_name("geomean")};
   const std::string scoring = report.baseline;
@@ -113,7 +115,7 @@ ModelPair pair_of(const std::vector<ProblemSamples>& a, const std::vector<Proble
   return pair;
 }
 
-void add_pairs(Report& report, const StandingGroup& group) {
+void add_pairs(Report& report, const ScoredSampleGroup& group) {
   const auto models = problems_of_models(report, group);
   const std::size_t count = std::min(models.size(), kMostPaired);
   for (std::size_t i = 0; i < count; ++i) {
@@ -154,10 +156,10 @@ double mcnemar(std::int64_t only_a, std::int64_t only_b) {
   return std::min(1.0, 2 * tail);
 }
 
-void add_model_tables(Report& report, const std::vector<StandingGroup>& groups) {
+void add_model_tables(Report& report, const std::vector<ScoredSampleGroup>& groups) {
   std::ranges::copy_if(report.metrics, std::back_inserter(report.slice_metrics),
                        [](const Metric& metric) { return metric.row->headline; });
-  for (const StandingGroup& group : groups) {
+  for (const ScoredSampleGroup& group : groups) {
     add_slices(report, group);
     add_baselines(report, group);
     add_pairs(report, group);

@@ -5,13 +5,13 @@
 #include <vector>
 
 #include "kbench/report.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 
 /// The tables of models besides the summary: by tag, by kind, over each baseline, and for pairs.
 namespace kbench::report {
 
 /// Fills in Report::slices, over and pairs.
-void add_model_tables(Report& report, const std::vector<StandingGroup>& groups);
+void add_model_tables(Report& report, const std::vector<ScoredSampleGroup>& groups);
 
 /// McNemar's exact test (1947) on discordant pairs, two-sided: the probability of counts at least
 /// as uneven if neither model is better.

@@ -14,11 +14,11 @@
 #include "record/baseline.hpp"
 #include "report/model/audited.hpp"
 #include "report/model/exclusions.hpp"
-#include "report/model/facts.hpp"
 #include "report/model/leaderboard.hpp"
 #include "report/model/model_tables.hpp"
-#include "report/model/setting.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/run_settings.hpp"
+#include "report/model/run_summary.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -98,22 +98,22 @@ std::vector<FailureGroup> failure_groups(const Report& report) {
 }
 
 /// Fills in the counts and lists that follow from the scored samples.
-void count(Report& report, const std::vector<report::StandingGroup>& groups) {
-  for (const report::StandingGroup& group : groups) {
-    report.planned += static_cast<std::int64_t>(group.standings.size());
-    for (const report::Standing& standing : group.standings) {
-      if (standing.record == report::Standing::kNoRecord) {
-        report.unjudged.push_back({.entry = standing.entry,
+void count(Report& report, const std::vector<report::ScoredSampleGroup>& groups) {
+  for (const report::ScoredSampleGroup& group : groups) {
+    report.planned += static_cast<std::int64_t>(group.scored_samples.size());
+    for (const report::ScoredSample& scored_sample : group.scored_samples) {
+      if (scored_sample.record == report::ScoredSample::kNoRecord) {
+        report.unjudged.push_back({.entry = scored_sample.entry,
                                    .precision = group.precision,
                                    .device = group.device,
                                    .judge = group.judge});
         continue;
       }
-      const Record& record = report.run.records[standing.record];
-      report.judged.push_back(standing.record);
-      if (report.options.select.lists(record)) report.candidates.push_back(standing.record);
+      const Record& record = report.run.records[scored_sample.record];
+      report.judged.push_back(scored_sample.record);
+      if (report.options.select.lists(record)) report.candidates.push_back(scored_sample.record);
       if (record.outcome != Outcome::kHarnessFault) ++report.finished;
-      if (report::is_left_out(report, record)) report.exclusions.push_back(standing.record);
+      if (report::is_left_out(report, record)) report.exclusions.push_back(scored_sample.record);
     }
   }
   report.complete = report.planned > 0 && report.finished == report.planned;
@@ -122,17 +122,17 @@ void count(Report& report, const std::vector<report::StandingGroup>& groups) {
 /// Removes from the run what the selection leaves out.
 void select(Report& report) {
   if (report.options.select.empty()) return;
-  for (const RosterEntry& entry : report.run.roster)
+  for (const ManifestEntry& entry : report.run.manifest)
     report.left_out.emplace(entry.model, entry.problem);
   report.options.select.choose_from(report.run, "the run");
-  for (const RosterEntry& entry : report.run.roster)
+  for (const ManifestEntry& entry : report.run.manifest)
     report.left_out.erase({entry.model, entry.problem});
 }
 
 /// The number of records without a manifest entry. A superseded record still has its entry.
-std::size_t records_off_roster(const RunFile& run) {
+std::size_t records_off_manifest(const RunFile& run) {
   std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
-  for (const RosterEntry& entry : run.roster) {
+  for (const ManifestEntry& entry : run.manifest) {
     planned[{entry.model, entry.problem}].push_back(entry.sample);
   }
   for (auto& [key, samples] : planned) std::ranges::sort(samples);
@@ -159,13 +159,13 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
     std::stable_partition(report.metrics.begin(), report.metrics.end(),
                           [](const Metric& metric) { return !metric.needs_speedup(); });
   }
-  const std::vector<report::StandingGroup> groups = report::standing_groups(report.run);
+  const std::vector<report::ScoredSampleGroup> groups = report::scored_sample_groups(report.run);
   report::find_unearned(report);
   count(report, groups);
   std::vector<std::string> of_audits;
   report.audited = audits.has_value();
   if (audits) report.degenerate = report::degenerate_problems(report.run, *audits, of_audits);
-  for (const report::StandingGroup& group : groups) {
+  for (const report::ScoredSampleGroup& group : groups) {
     const auto degenerate = report::degenerate_in(report, group);
     std::ranges::move(
         report::summary_rows(report, group, report.metrics, report.audited ? &degenerate : nullptr),
@@ -175,9 +175,9 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report::add_model_tables(report, groups);
   report.failures = failure_groups(report);
   report.excluded = report::exclusions_by_problem(report);
-  report.setting = report::setting_of(report);
-  report.facts = report::facts(report);
-  report.warnings = report::warnings(report.run, records_off_roster(report.run));
+  report.run_settings = report::run_settings_of(report);
+  report.run_summary = report::run_summary(report);
+  report.warnings = report::warnings(report.run, records_off_manifest(report.run));
   if (std::string uneven = report::uneven_models(report); !uneven.empty())
     report.warnings.push_back(std::move(uneven));
   if (const Selection& chosen = report.options.select;

@@ -115,7 +115,7 @@ std::string remarks(const Record& record) {
       record.kernel_class != "none" && record.kernel_class != kUnknownClass) {
     add(record.kernel_class);
   }
-  if (record.shrunk && record.shrunk->reduced()) add("shrunk");
+  if (record.reduced_sizes && record.reduced_sizes->reduced()) add("reduced_sizes");
   if (record.timing && record.timing->trust == "self_reported")
     add(record.timing->is_bounded() ? "bound" : "self_reported");
   if (record.correct_at) add("errors_like=" + record.correct_at->str());

@@ -6,7 +6,7 @@
 #include <algorithm>
 
 #include "report/model/audited.hpp"
-#include "report/model/standings.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 

@@ -25,7 +25,7 @@ constexpr Range kSteering[] = {
     {0xe0000, 0xe007f},  // tags
 };
 
-constexpr Range kMarks[] = {
+constexpr Range kAnnotations[] = {
     {0x300, 0x36f},   {0x483, 0x489},   {0x591, 0x5bd},   {0x5bf, 0x5bf},   {0x5c1, 0x5c2},
     {0x610, 0x61a},   {0x64b, 0x65f},   {0x670, 0x670},   {0x6d6, 0x6dc},   {0x900, 0x902},
     {0x93c, 0x93c},   {0x941, 0x948},   {0x94d, 0x94d},   {0xe31, 0xe31},   {0xe34, 0xe3a},
@@ -89,7 +89,7 @@ bool steers(char32_t value) { return is_in(kSteering, value); }
 
 std::size_t width_of(char32_t value) {
   if (value < 0x300) return 1;
-  if (is_in(kMarks, value)) return 0;
+  if (is_in(kAnnotations, value)) return 0;
   return is_in(kWide, value) ? 2 : 1;
 }
 

@@ -144,13 +144,13 @@ std::variant<json, std::string> read_compile_request(std::string_view body) {
   }
 }
 
-std::optional<ScoutEnd> read_scout_end(std::string_view body) {
+std::optional<DryImportEnd> read_dry_import_end(std::string_view body) {
   constexpr std::size_t kCauseBytes = sizeof(protocol::FailedBody::cause) - 1;
   constexpr std::size_t kMessageBytes = sizeof(protocol::FailedBody::message) - 1;
   try {
     const json end = bounded_json(body);
-    ScoutEnd told{cut(end.at("stage"), kCauseBytes), Outcome::kLoadFailure,
-                  cut(end.at("cause"), kCauseBytes), cut(end.at("message"), kMessageBytes)};
+    DryImportEnd told{cut(end.at("stage"), kCauseBytes), Outcome::kLoadFailure,
+                      cut(end.at("cause"), kCauseBytes), cut(end.at("message"), kMessageBytes)};
     if (const auto outcome = outcome_from_name(end.value("outcome", "")))
       told.outcome = protocol::claimable(*outcome);
     return told;

@@ -13,7 +13,7 @@
 namespace kbench::run {
 
 /// How a dry import ended, as its process reports it. It is a claim and only for people.
-struct ScoutEnd {
+struct DryImportEnd {
   std::string stage;  ///< how far it got: import, init, forward, end
   /// Its own failure, without a missing extension; one that a process may claim.
   Outcome outcome = Outcome::kLoadFailure;
@@ -25,7 +25,7 @@ struct ScoutEnd {
 /// may send any bytes.
 std::variant<nlohmann::json, std::string> read_compile_request(std::string_view body);
 
-/// Parses the body of a kScouted and cuts its texts to a record's limits; nothing if malformed.
-std::optional<ScoutEnd> read_scout_end(std::string_view body);
+/// Parses the body of a kDryImported and cuts its texts to a record's limits; nothing if malformed.
+std::optional<DryImportEnd> read_dry_import_end(std::string_view body);
 
 }  // namespace kbench::run

@@ -68,9 +68,9 @@ void CompileService::serve() {
   protocol::Message message;
   while (channel_.receive(message, protocol::Clock::now() + kForever, stop_read_.value()) ==
          protocol::ReceiveStatus::kOk) {
-    if (message.type == MessageType::kScouted) {
+    if (message.type == MessageType::kDryImported) {
       const std::lock_guard lock(mutex_);
-      scout_end_ = read_scout_end(message.body);
+      dry_import_end_ = read_dry_import_end(message.body);
       return;
     }
     if (message.type != MessageType::kCompile) return;
@@ -96,9 +96,9 @@ std::optional<std::shared_future<ExtensionResult>> CompileService::order(const s
   return building;
 }
 
-std::optional<ScoutEnd> CompileService::scout_end() {
+std::optional<DryImportEnd> CompileService::dry_import_end() {
   const std::lock_guard lock(mutex_);
-  return scout_end_;
+  return dry_import_end_;
 }
 
 void CompileService::answer(const ExtensionResult& result) {
@@ -126,7 +126,7 @@ void CompileService::answer(const ExtensionResult& result) {
   channel_.send(MessageType::kCompiled, dumped(body), {object.value(), image.value()});
 }
 
-bool CompileService::wait_scouted(std::chrono::milliseconds limit, int cancel_fd) {
+bool CompileService::wait_dry_imported(std::chrono::milliseconds limit, int cancel_fd) {
   std::array<pollfd, 2> polls{pollfd{ended_.value(), POLLIN, 0}, pollfd{cancel_fd, POLLIN, 0}};
   poll(polls.data(), polls.size(), static_cast<int>(limit.count()));
   return polls[0].revents != 0;

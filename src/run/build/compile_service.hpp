@@ -34,11 +34,11 @@ class CompileService {
 
   /// Waits until the process reports the end of its import, or ends. False if it does not within
   /// `limit`.
-  bool wait_scouted(std::chrono::milliseconds limit, int cancel_fd);
+  bool wait_dry_imported(std::chrono::milliseconds limit, int cancel_fd);
   /// Waits for the builds requested so far and sums them up.
   BuildSummary summary();
   /// What a dry import reported at its end; nothing if it reported nothing.
-  std::optional<ScoutEnd> scout_end();
+  std::optional<DryImportEnd> dry_import_end();
   /// A fault of the machine in a build, if any.
   std::exception_ptr fault();
 
@@ -59,7 +59,7 @@ class CompileService {
   std::size_t ordered_bytes_ = 0;
   std::vector<std::string> ignored_flags_;
   std::exception_ptr fault_;
-  std::optional<ScoutEnd> scout_end_;
+  std::optional<DryImportEnd> dry_import_end_;
   std::thread thread_;
 };
 

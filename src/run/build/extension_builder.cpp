@@ -37,7 +37,7 @@ ExtensionError error_of(const CompileError& error) {
           error.cached};
 }
 
-HostRequest host_half(const json& request, const TextsRead& sources, const ExtensionOwner& owner,
+HostRequest host_code(const json& request, const TextsRead& sources, const ExtensionOwner& owner,
                       HostDevice device) {
   HostRequest host = host_request(request, sources, owner);
   host.cuda_sources = sources.host;
@@ -275,7 +275,7 @@ ExtensionResult ExtensionBuilder::try_split(const json& request, const Extension
   failure.host_only = sources.host_only;
   failure.part = SplitPart::kHost;
   const HostDevice host_device = is_on_cpu() ? HostDevice::kCpu : HostDevice::kCuda;
-  const auto built = host().compile(host_half(request, sources, owner, host_device)).get();
+  const auto built = host().compile(host_code(request, sources, owner, host_device)).get();
   if (const auto* error = std::get_if<CompileError>(&built)) {
     auto failed = error_of(*error);
     failed.host_s = failed.seconds;

@@ -24,8 +24,8 @@
 #include "run/process/judge_client.hpp"
 #include "run/schedule/gpu_lock.hpp"
 #include "run/schedule/judge_kernels.hpp"
-#include "run/schedule/lane_device.hpp"
-#include "run/schedule/lane_setup.hpp"
+#include "run/schedule/queue_device.hpp"
+#include "run/schedule/queue_setup.hpp"
 #include "run/schedule/signature_source.hpp"
 #include "run/schedule/size_choice.hpp"
 
@@ -52,7 +52,7 @@ void fail(ProblemAudit& audit, AuditOutcome outcome, std::string_view cause, std
 
 void take(ProblemAudit& audit, run::AuditedAnswers audited) {
   audit.answers = std::move(audited.answers);
-  audit.families_left_out = std::move(audited.families_left_out);
+  audit.distributions_left_out = std::move(audited.distributions_left_out);
   audit.outcome = audit.passing().empty() ? AuditOutcome::kHealthy : AuditOutcome::kDegenerate;
 }
 
@@ -89,7 +89,7 @@ struct AuditRun::Impl {
   }
 
   /// Audits one problem on a device. Makes a judge if there is none.
-  void audit(const Problem& problem, const LaneDevice& device, std::size_t beside,
+  void audit(const Problem& problem, const QueueDevice& device, std::size_t beside,
              std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
     const auto signature =
         source
@@ -97,14 +97,14 @@ struct AuditRun::Impl {
             .get();
     if (const auto* failure = std::get_if<std::string>(&signature))
       return fail(audit, AuditOutcome::kProblemFailure, "reference_failed", *failure);
-    if (const auto unfit =
-            run::unfit(std::get<Signature>(signature), device, audit.shrunk, options.check.shrink))
+    if (const auto unfit = run::unfit(std::get<Signature>(signature), device, audit.reduced_sizes,
+                                      options.check.reduce_sizes))
       return fail(audit, AuditOutcome::kProblemFailure, unfit->cause, unfit->message);
-    run::LaneSetup setup;
+    run::QueueSetup setup;
     setup.device = device;
     setup.options = &options.check;
     setup.secret = secret;
-    setup.lanes = beside;
+    setup.device_queues = beside;
     run::Prepared prepared;
     prepared.problem = &problem;
     prepared.sizes = sizes_of.at(&problem);
@@ -147,7 +147,7 @@ struct AuditRun::Impl {
   Installation installation;
   AuditOptions options;
   int cancel_fd;
-  std::vector<LaneDevice> devices;
+  std::vector<QueueDevice> devices;
   std::vector<Fd> locks;
   std::string secret, options_hash;
   std::optional<run::WorkerHost> host;
@@ -173,7 +173,7 @@ RunHeader AuditRun::header(std::vector<std::string> arguments, std::string probl
   header.kbench_version = kVersion;
   header.arguments = std::move(arguments);
   header.options = run::options_json(impl_->options.check);
-  header.options["shrink"] = to_json(impl_->options.check.shrink);
+  header.options["reduce_sizes"] = to_json(impl_->options.check.reduce_sizes);
   header.options["problem_limit_s"] = impl_->options.problem_limit_s;
   header.environment =
       run::environment_of(impl_->installation, impl_->devices,
@@ -184,7 +184,7 @@ RunHeader AuditRun::header(std::vector<std::string> arguments, std::string probl
 
 ProblemAudit AuditRun::blank(const Problem& problem) const {
   const EvalOptions& check = impl_->options.check;
-  const auto& [sizes, shrunk] = impl_->sizes->of(problem);
+  const auto& [sizes, reduced_sizes] = impl_->sizes->of(problem);
   ProblemAudit audit;
   audit.problem = problem.key;
   audit.level = problem.level;
@@ -194,11 +194,11 @@ ProblemAudit AuditRun::blank(const Problem& problem) const {
   audit.device = impl_->devices.front().model;
   audit.torch = impl_->installation.torch_version;
   if (!sizes.empty()) audit.sizes = json(sizes).dump();
-  audit.shrunk = shrunk;
+  audit.reduced_sizes = reduced_sizes;
   audit.check = {.judge = run::judge_of(check),
                  .precision = run::precision_of(check),
                  .trials = check.trials,
-                 .families = check.families && !run::by_kernelbench(check)};
+                 .distributions = check.distributions && !run::by_kernelbench(check)};
   return audit;
 }
 
@@ -212,7 +212,7 @@ bool AuditRun::run(const std::vector<Problem>& problems, const Sink& sink) {
   std::atomic<bool> stopped = false;
   std::mutex mutex;
   std::exception_ptr fault;
-  const auto work = [&](const LaneDevice& device, std::size_t beside) {
+  const auto work = [&](const QueueDevice& device, std::size_t beside) {
     std::unique_ptr<JudgeClient> judge;
     try {
       for (std::size_t i; !stopped && (i = next++) < problems.size();) {
@@ -232,7 +232,7 @@ bool AuditRun::run(const std::vector<Problem>& problems, const Sink& sink) {
     }
   };
   std::vector<std::thread> threads;
-  for (const LaneDevice& device : impl_->devices) {
+  for (const QueueDevice& device : impl_->devices) {
     const std::size_t jobs = device.gpu ? 1 : std::max(impl_->options.jobs, 1U);
     for (std::size_t job = 0; job < jobs; ++job) threads.emplace_back(work, device, jobs);
   }

@@ -40,7 +40,7 @@ EvalRun::EvalRun(const std::filesystem::path& programs, EvalOptions options, Obs
               cancel_fd) {}
 EvalRun::~EvalRun() = default;
 
-const std::vector<LaneDevice>& EvalRun::devices() const { return impl_->devices; }
+const std::vector<QueueDevice>& EvalRun::devices() const { return impl_->devices; }
 const std::string& EvalRun::secret() const { return impl_->secret; }
 void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
   impl_->options.stored = std::move(times);
@@ -56,11 +56,11 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.arguments = std::move(arguments);
   header.options = run::options_json(impl_->options);
   // Not in the hash of the options, because it only changes sizes, which are in the problem's hash.
-  header.options["shrink"] = to_json(impl_->options.shrink);
+  header.options["reduce_sizes"] = to_json(impl_->options.reduce_sizes);
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
   header.environment =
       run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
-  header.environment["cage"] = run::cage_json(impl_->options.cage);
+  header.environment["sandbox"] = run::sandbox_json(impl_->options.sandbox);
   header.problem_set_hash = std::move(problem_set_hash);
   return header;
 }
@@ -112,13 +112,15 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   std::vector<const Problem*> used;
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
-  run::DeviceLanes lanes = impl_->lanes(1 + impl_->options.other_sizes.size());
-  const auto& counts = lanes.counts();
-  const std::size_t all_lanes = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  run::DeviceQueues device_queues = impl_->device_queues(1 + impl_->options.other_sizes.size());
+  const auto& counts = device_queues.counts();
+  const std::size_t all_device_queues =
+      std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // Several groups for each queue, so that all queues end at about the same time.
-  const std::size_t share = all_lanes == 1
-                                ? candidates.size()
-                                : std::max(kSmallestGroup, candidates.size() / (4 * all_lanes));
+  const std::size_t share =
+      all_device_queues == 1
+          ? candidates.size()
+          : std::max(kSmallestGroup, candidates.size() / (4 * all_device_queues));
   run::GroupQueue queue;
   std::thread preparer([&] {
     try {
@@ -151,25 +153,25 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     }
   });
   const std::size_t window = impl_->devices.front().gpu ? kGpuWindow : 1;
-  const auto work = [&](run::Lane& lane) {
+  const auto work = [&](run::DeviceQueue& device_queue) {
     std::vector<Prepared*> taken;
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
         // The next group may be late; only an idle queue waits for it.
         auto group = queue.take(false);
         if (group.empty() && taken.size() == at) {
-          lane.rest();
+          device_queue.rest();
           group = queue.take(true);
         }
         if (group.empty()) break;
         taken.insert(taken.end(), group.begin(), group.end());
       }
       if (at == taken.size()) return;
-      impl_->finish(lane, *taken[at], run::Following(taken).subspan(at + 1), sink);
+      impl_->finish(device_queue, *taken[at], run::Following(taken).subspan(at + 1), sink);
     }
   };
   const run::Joined joined(preparer);
-  return lanes.run(work) && !impl_->cancelled();
+  return device_queues.run(work) && !impl_->cancelled();
 }
 
 bool EvalRun::run_stream(const std::vector<Problem>& problems,
@@ -179,26 +181,27 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   std::mutex input_mutex;
   // A queue that waits for its next candidate must not hold anything that another queue waits for.
   const std::size_t judges = kStreamJudges * (1 + impl_->options.other_sizes.size());
-  const bool finished = impl_->lanes(judges).run_single([&](run::Lane& lane) {
-    while (true) {
-      std::optional<Candidate> candidate;
-      Prepared prepared;
-      {
-        const std::lock_guard lock(input_mutex);
-        candidate = next();
-        if (!candidate) return;
-        prepared.candidate = &*candidate;
-        prepared.problem = by_key.at(candidate->problem);
-        prepared.record = blank_record(*candidate, *prepared.problem);
-        prepared.later = impl_->may_reuse(prepared) && impl_->verdicts.find(prepared.record);
-        if (!prepared.later) {
-          impl_->prepare(prepared);
-          impl_->prepare_other_sizes(prepared);
+  const bool finished =
+      impl_->device_queues(judges).run_single([&](run::DeviceQueue& device_queue) {
+        while (true) {
+          std::optional<Candidate> candidate;
+          Prepared prepared;
+          {
+            const std::lock_guard lock(input_mutex);
+            candidate = next();
+            if (!candidate) return;
+            prepared.candidate = &*candidate;
+            prepared.problem = by_key.at(candidate->problem);
+            prepared.record = blank_record(*candidate, *prepared.problem);
+            prepared.later = impl_->may_reuse(prepared) && impl_->verdicts.find(prepared.record);
+            if (!prepared.later) {
+              impl_->prepare(prepared);
+              impl_->prepare_other_sizes(prepared);
+            }
+          }
+          impl_->finish(device_queue, prepared, {}, sink);
         }
-      }
-      impl_->finish(lane, prepared, {}, sink);
-    }
-  });
+      });
   return finished && !impl_->cancelled();
 }
 

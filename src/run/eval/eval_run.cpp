@@ -18,7 +18,7 @@
 #include "run/judge_hash.hpp"
 #include "run/prepare/other_sizes.hpp"
 #include "run/schedule/gpu_lock.hpp"
-#include "run/schedule/lane_device.hpp"
+#include "run/schedule/queue_device.hpp"
 
 namespace kbench {
 namespace {
@@ -48,7 +48,7 @@ EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int can
       verdicts(kKeptVerdicts) {
   // The fork server imports torch while the rest is set up.
   host.emplace(installation, cancel_fd, run::WorkerLimits{}, options.hidden);
-  host->cage_candidates(options.cage);
+  host->sandbox_candidates(options.sandbox);
   devices = choose_devices(options.device,
                            options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
   for (const auto& device : devices)
@@ -77,29 +77,29 @@ void EvalRun::Impl::open_compilers() {
   setup.includes = installation.cuda_includes;
   setup.cache = installation.cache / "compiled";
   setup.jobs = options.jobs > 0 ? options.jobs : std::max(1u, std::thread::hardware_concurrency());
-  HostSetup host_half = host_setup(installation);
+  HostSetup host_code = host_setup(installation);
   NvccSetup nvcc = nvcc_setup(installation);
   nvcc.limit = std::chrono::milliseconds(static_cast<long long>(options.nvcc_limit_s * 1000));
   // Enough time for kExtensionsInBudget extensions, by nvcc or by the source splitter.
   auto budget =
-      kExtensionsInBudget * (devices.front().gpu ? nvcc.limit : host_half.limit + setup.limit);
+      kExtensionsInBudget * (devices.front().gpu ? nvcc.limit : host_code.limit + setup.limit);
   if (options.compile_limit_s > 0) {
     budget = std::chrono::milliseconds(static_cast<long long>(options.compile_limit_s * 1000));
-    setup.limit = host_half.limit = budget;
+    setup.limit = host_code.limit = budget;
   }
   const unsigned jobs = setup.jobs;
   pool.emplace(std::move(setup));
-  host_half.jobs = jobs;
+  host_code.jobs = jobs;
   // Each nvcc uses two cores, and one to two gigabytes on each.
   nvcc.jobs = std::max(1u, jobs / 2);
-  builder.emplace(*pool, std::move(host_half), std::move(nvcc), run::arch_of(devices.front()),
+  builder.emplace(*pool, std::move(host_code), std::move(nvcc), run::arch_of(devices.front()),
                   budget);
   cancelled_builds.emplace(*builder, cancel_fd);
   if (devices.front().gpu)
     own_kernels = run::compile_own_kernels(installation, run::arch_of(devices.front()));
   const auto load_limit =
       std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
-  scouts.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
+  dry_imports.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
 }
 
 bool EvalRun::Impl::cancelled() const {
@@ -122,7 +122,7 @@ void EvalRun::Impl::prepare(Prepared& prepared) {
   prepared.later = false;
   const auto& signature = signature_of(*prepared.problem);
   if (const auto* failure = std::get_if<std::string>(&signature))
-    return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, "reference_failed",
+    return run::decide(prepared, Outcome::kProblemFailure, Stage::kManifest, "reference_failed",
                        *failure);
   const auto& found = std::get<Signature>(signature);
   const auto& device = devices.front();
@@ -130,16 +130,17 @@ void EvalRun::Impl::prepare(Prepared& prepared) {
   prepared.needed_bytes = run::needed_bytes(found);
   prepared.work = found.work;
   prepared.output_bytes = found.output_bytes();
-  if (const auto unfit = run::unfit(found, device, prepared.record.shrunk, options.shrink))
-    return run::decide(prepared, Outcome::kProblemFailure, Stage::kRoster, unfit->cause,
+  if (const auto unfit =
+          run::unfit(found, device, prepared.record.reduced_sizes, options.reduce_sizes))
+    return run::decide(prepared, Outcome::kProblemFailure, Stage::kManifest, unfit->cause,
                        unfit->message);
   if (prepared.candidate->kind == CandidateKind::kKernel)
     return run::prepare(prepared, found, run::limits_of(device), kernel_arch(),
                         options.call_limit_s, *pool);
   run::prepare_module(prepared, found, options.entry, options.call_limit_s);
   if (prepared.module) prepared.module->module.eval_mode = options.eval_mode;
-  if (prepared.module && !prepared.scouted.valid())
-    prepared.scouted = scouts->send(*prepared.module);
+  if (prepared.module && !prepared.dry_imported.valid())
+    prepared.dry_imported = dry_imports->send(*prepared.module);
 }
 
 void EvalRun::Impl::send_ahead(Prepared& prepared) {
@@ -148,7 +149,7 @@ void EvalRun::Impl::send_ahead(Prepared& prepared) {
   prepared.sizes = sizes->of(*prepared.problem).sizes;
   run::begin_module(prepared, options.entry, options.precision);
   prepared.module->module.eval_mode = options.eval_mode;
-  prepared.scouted = scouts->send(*prepared.module);
+  prepared.dry_imported = dry_imports->send(*prepared.module);
 }
 
 const Problem* EvalRun::Impl::problem_at(const Problem& problem, const std::string& name) {
@@ -181,7 +182,7 @@ void EvalRun::Impl::prepare_unplaced(Prepared& prepared) {
   if (prepared.candidate->kind == CandidateKind::kKernel)
     return run::prepare_unplaced(prepared, kernel_arch(), *pool);
   run::prepare_module(prepared, Signature{}, options.entry, options.call_limit_s);
-  if (prepared.module) prepared.scouted = scouts->send(*prepared.module);
+  if (prepared.module) prepared.dry_imported = dry_imports->send(*prepared.module);
 }
 
 run::CheckSetup EvalRun::Impl::check_setup() {
@@ -192,13 +193,13 @@ run::CheckSetup EvalRun::Impl::check_setup() {
 
 void EvalRun::Impl::measure_devices() {
   if (std::exchange(devices_measured_, true) || !run::method_of(options).timed) return;
-  for (LaneDevice& device : devices)
+  for (QueueDevice& device : devices)
     device.measured = run::measured_peaks(*host, device, installation.cache / "peaks", cancel_fd);
 }
 
-run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
+run::DeviceQueues EvalRun::Impl::device_queues(std::size_t judges) {
   measure_devices();
-  run::LaneSetup common;
+  run::QueueSetup common;
   common.host = &*host;
   common.options = &options;
   common.secret = secret;
@@ -213,8 +214,8 @@ run::DeviceLanes EvalRun::Impl::lanes(std::size_t judges) {
   return {std::move(common), devices};
 }
 
-void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following following,
-                           const Sink& sink) {
+void EvalRun::Impl::finish(run::DeviceQueue& device_queue, Prepared& prepared,
+                           run::Following following, const Sink& sink) {
   json details = json::object();
   if (auto known = may_reuse(prepared) ? verdicts.find(prepared.record) : std::nullopt) {
     prepared.record = std::move(*known);
@@ -223,18 +224,18 @@ void EvalRun::Impl::finish(run::Lane& lane, Prepared& prepared, run::Following f
       prepare(prepared);
       prepare_other_sizes(prepared);
     }
-    lane.judge(prepared, following, details);
+    device_queue.judge(prepared, following, details);
     for (auto& [name, other] : prepared.at_other_sizes) {
       if (prepared.record.outcome != Outcome::kCorrect) break;
       json other_details = json::object();
-      lane.judge(*other, following, other_details);
+      device_queue.judge(*other, following, other_details);
       prepared.record.seconds += other->record.seconds;
       run::add_other_sizes(prepared.record, other->record, name, std::move(other_details), details);
     }
     if (may_reuse(prepared)) verdicts.keep(prepared.record);
   }
   deliver(prepared, std::move(details), sink);
-  for (Prepared* copy : prepared.copies) finish(lane, *copy, following, sink);
+  for (Prepared* copy : prepared.copies) finish(device_queue, *copy, following, sink);
 }
 
 void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
@@ -260,10 +261,10 @@ Record EvalRun::Impl::blank_record(const Candidate& candidate, const Problem& pr
   record.judge = run::judge_of(options);
   record.device = devices.front().model;
   record.torch = installation.torch_version;
-  const auto& [chosen, shrunk] = sizes->of(problem);
+  const auto& [chosen, reduced_sizes] = sizes->of(problem);
   record.problem_hash = problem_hash(problem, chosen);
   if (!chosen.empty()) record.sizes = json(chosen).dump();
-  record.shrunk = shrunk;
+  record.reduced_sizes = reduced_sizes;
   record.candidate_hash = candidate_hash(candidate);
   record.options_hash = options_hash;
   record.judge_hash = run::kJudgeHash;

@@ -19,9 +19,9 @@
 #include "run/devices.hpp"
 #include "run/eval/verdicts.hpp"
 #include "run/prepare/check.hpp"
-#include "run/prepare/scout.hpp"
+#include "run/prepare/dry_import.hpp"
 #include "run/process/worker_host.hpp"
-#include "run/schedule/device_lanes.hpp"
+#include "run/schedule/device_queues.hpp"
 #include "run/schedule/judge_kernels.hpp"
 #include "run/schedule/signature_source.hpp"
 #include "run/schedule/size_choice.hpp"
@@ -58,16 +58,17 @@ struct EvalRun::Impl {
   /// Measures the devices' throughput once, before anything else uses them.
   void measure_devices();
   run::CheckSetup check_setup();
-  run::DeviceLanes lanes(std::size_t judges);
+  run::DeviceQueues device_queues(std::size_t judges);
   /// Judges one candidate on a device queue, or reuses the verdict of equal code, and delivers the
   /// record. Then does the same for its copies.
-  void finish(run::Lane& lane, run::Prepared& prepared, run::Following following, const Sink& sink);
+  void finish(run::DeviceQueue& device_queue, run::Prepared& prepared, run::Following following,
+              const Sink& sink);
 
   Installation installation;
   EvalOptions options;
   Observer& observer;
   int cancel_fd;
-  std::vector<LaneDevice> devices;
+  std::vector<QueueDevice> devices;
   std::vector<Fd> locks;
   std::string secret, options_hash;
   std::optional<run::WorkerHost> host;
@@ -75,7 +76,7 @@ struct EvalRun::Impl {
   std::optional<run::ExtensionBuilder> builder;
   std::optional<run::CancelledBuilds> cancelled_builds;
   run::OwnKernels own_kernels;
-  std::optional<run::Scouts> scouts;
+  std::optional<run::DryImports> dry_imports;
   std::optional<SignatureSource> source;
   std::optional<run::SizeChoice> sizes;
   std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;

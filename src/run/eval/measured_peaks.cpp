@@ -37,7 +37,7 @@ void keep(const fs::path& file, const Peaks& peaks) {
 
 }  // namespace
 
-std::optional<Peaks> measured_peaks(WorkerHost& host, const LaneDevice& device,
+std::optional<Peaks> measured_peaks(WorkerHost& host, const QueueDevice& device,
                                     const fs::path& folder, int cancel_fd) {
   if (!device.gpu) return std::nullopt;
   const fs::path file = folder / fmt::format("{}-{}-{}.json", device.gpu->uuid,

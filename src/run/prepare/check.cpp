@@ -74,13 +74,14 @@ bool is_sound(Prepared& prepared, const CheckSetup& setup) {
   const auto code = finish_compile(prepared, setup.cancel_fd);
   if (!code) return false;
   if (!prepared.module) return true;
-  const Scouted& scouted = prepared.scouted.get();
-  if (scouted.timed_out) return took_too_long(prepared, setup);
-  const bool on_its_own = scouted.builds.builds == 0 && scouted.end;
+  const DryImported& dry_imported = prepared.dry_imported.get();
+  if (dry_imported.timed_out) return took_too_long(prepared, setup);
+  const bool on_its_own = dry_imported.builds.builds == 0 && dry_imported.end;
   // If an extension was missing, a failure of the dry import may not be the candidate's fault.
   if (!on_its_own) return load(prepared, *code, setup);
-  return scouted.end->cause.empty() ||
-         fail(prepared, scouted.end->outcome, scouted.end->cause, scouted.end->message);
+  return dry_imported.end->cause.empty() ||
+         fail(prepared, dry_imported.end->outcome, dry_imported.end->cause,
+              dry_imported.end->message);
 }
 
 }  // namespace
@@ -118,8 +119,8 @@ CheckedCandidate checked_candidate(Prepared& prepared, const CheckSetup& setup) 
     checked.tensors = prepared.bound->tensors.size();
     checked.launches = prepared.bound->launches.size();
   }
-  if (prepared.scouted.valid()) {
-    const BuildSummary& builds = prepared.scouted.get().builds;
+  if (prepared.dry_imported.valid()) {
+    const BuildSummary& builds = prepared.dry_imported.get().builds;
     checked.builds = builds.builds;
     checked.ignored_flags = builds.ignored_flags;
   }

@@ -37,7 +37,7 @@ bool may_recover(const Candidate& candidate) {
   return candidate.source.find("except") != std::string::npos;
 }
 
-std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd);
+std::optional<ReadyCode> finish_dry_importing(Prepared& prepared, int cancel_fd);
 
 }  // namespace
 
@@ -60,7 +60,7 @@ bool decide_rejected(Prepared& prepared) {
   if (candidate.reject_cause.empty()) return false;
   const bool missing =
       candidate.reject_cause == "no_code" || candidate.reject_cause == "no_code_block";
-  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kRoster,
+  decide(prepared, missing ? Outcome::kMissing : Outcome::kRejected, Stage::kManifest,
          candidate.reject_cause, candidate.reject_message);
   return true;
 }
@@ -126,8 +126,9 @@ std::size_t needed_bytes(const Signature& signature) {
   return 2 * (signature.input_bytes() + signature.output_bytes() + state);
 }
 
-std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
-                           const std::optional<Shrunk>& shrunk, const ShrinkOptions& shrink) {
+std::optional<Unfit> unfit(const Signature& signature, const QueueDevice& device,
+                           const std::optional<ReducedSizes>& reduced_sizes,
+                           const ReduceSizesOptions& reduce_sizes) {
   const std::size_t memory = device.gpu ? device.gpu->memory_bytes : total_memory_bytes();
   const std::size_t needed = needed_bytes(signature);
   if (needed > memory)
@@ -136,24 +137,26 @@ std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
                              "sizes with --set",
                              static_cast<double>(needed) / 1e9, device.model,
                              static_cast<double>(memory) / 1e9)};
-  if (shrunk && !device.gpu && shrunk->hopeless(shrink))
-    return Unfit{"too_large_for_cpu",
-                 fmt::format("the problem needs {} at the smallest sizes that --shrink finds: "
-                             "choose sizes with --set, or use --no-shrink",
-                             cost_text(shrunk->bytes, shrunk->flops))};
+  if (reduced_sizes && !device.gpu && reduced_sizes->hopeless(reduce_sizes))
+    return Unfit{
+        "too_large_for_cpu",
+        fmt::format("the problem needs {} at the smallest sizes that --reduce-sizes finds: "
+                    "choose sizes with --set, or use --full-sizes",
+                    cost_text(reduced_sizes->bytes, reduced_sizes->flops))};
   return std::nullopt;
 }
 
 bool is_compiled(const Prepared& prepared) {
   const auto now = std::chrono::seconds(0);
   if (prepared.module)
-    return prepared.scouted.valid() && prepared.scouted.wait_for(now) == std::future_status::ready;
+    return prepared.dry_imported.valid() &&
+           prepared.dry_imported.wait_for(now) == std::future_status::ready;
   return prepared.compiled.valid() && prepared.compiled.wait_for(now) == std::future_status::ready;
 }
 
 std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   if (prepared.decided) return std::nullopt;
-  if (prepared.module) return finish_scouting(prepared, cancel_fd);
+  if (prepared.module) return finish_dry_importing(prepared, cancel_fd);
   wait_for(prepared.compiled, cancel_fd);
   const CompileResult& result = prepared.compiled.get();
   if (const auto* error = std::get_if<CompileError>(&result)) {
@@ -179,10 +182,10 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
 
 namespace {
 
-std::optional<ReadyCode> finish_scouting(Prepared& prepared, int cancel_fd) {
-  if (prepared.scouted.valid()) {
-    wait_for(prepared.scouted, cancel_fd);
-    const BuildSummary& builds = prepared.scouted.get().builds;
+std::optional<ReadyCode> finish_dry_importing(Prepared& prepared, int cancel_fd) {
+  if (prepared.dry_imported.valid()) {
+    wait_for(prepared.dry_imported, cancel_fd);
+    const BuildSummary& builds = prepared.dry_imported.get().builds;
     if (builds.builds > 0)
       prepared.record.compile =
           CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way,

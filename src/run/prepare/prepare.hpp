@@ -18,9 +18,9 @@ namespace kbench::run {
 
 /// The result of a module's dry import: the builds it requested and how it ended; no `end` if it
 /// did not end.
-struct Scouted {
+struct DryImported {
   BuildSummary builds;
-  std::optional<ScoutEnd> end;
+  std::optional<DryImportEnd> end;
   bool timed_out = false;
 };
 
@@ -39,8 +39,8 @@ struct Prepared {
   std::string log;  ///< for the details: compiler's log, problem's traceback
   std::optional<BoundPlan> bound;
   std::shared_future<CompileResult> compiled;
-  std::optional<CandidateJob> module;   ///< for a module or an extension
-  std::shared_future<Scouted> scouted;  ///< for a module with a dry import
+  std::optional<CandidateJob> module;            ///< for a module or an extension
+  std::shared_future<DryImported> dry_imported;  ///< for a module with a dry import
   double call_limit_s = 0;
   std::size_t needed_bytes = 0;   ///< device memory for one input set of the problem
   std::optional<LeastWork> work;  ///< of the reference
@@ -64,9 +64,11 @@ struct Unfit {
   std::string_view cause;
   std::string message;
 };
-/// Nothing if the problem may be opened. `shrunk`: its reduced sizes by the options `shrink`.
-std::optional<Unfit> unfit(const Signature& signature, const LaneDevice& device,
-                           const std::optional<Shrunk>& shrunk, const ShrinkOptions& shrink);
+/// Nothing if the problem may be opened. `reduced_sizes`: its reduced sizes by the options
+/// `reduce_sizes`.
+std::optional<Unfit> unfit(const Signature& signature, const QueueDevice& device,
+                           const std::optional<ReducedSizes>& reduced_sizes,
+                           const ReduceSizesOptions& reduce_sizes);
 
 /// Parses and binds the candidate's plan and starts to compile its code: everything that needs no
 /// device. `record` must be the candidate's blank record.

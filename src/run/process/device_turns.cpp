@@ -58,38 +58,38 @@ bool DeviceTurns::memory_is_wanted() {
   return all_taken_ ? waiting_for_small_ + waiting_for_all_ > 0 : waiting_for_all_ > 0;
 }
 
-LaneTurn::~LaneTurn() {
+QueueTurn::~QueueTurn() {
   rest();
   give_memory();
 }
 
-void LaneTurn::work() {
+void QueueTurn::work() {
   if (state_ == State::kWorking) return;
   rest();
   turns_.begin_work();
   state_ = State::kWorking;
 }
 
-void LaneTurn::time() {
+void QueueTurn::time() {
   if (state_ == State::kTiming) return;
   rest();
   turns_.begin_timing();
   state_ = State::kTiming;
 }
 
-void LaneTurn::rest() {
+void QueueTurn::rest() {
   if (state_ == State::kWorking) turns_.end_work();
   if (state_ == State::kTiming) turns_.end_timing();
   state_ = State::kResting;
 }
 
-void LaneTurn::take_memory(bool alone) {
+void QueueTurn::take_memory(bool alone) {
   give_memory();
   turns_.take_memory(alone);
   memory_ = alone ? Memory::kAll : Memory::kSmall;
 }
 
-void LaneTurn::give_memory() {
+void QueueTurn::give_memory() {
   if (memory_ == Memory::kNone) return;
   turns_.give_memory(memory_ == Memory::kAll);
   memory_ = Memory::kNone;

@@ -37,12 +37,12 @@ class DeviceTurns {
 
 /// One queue's access to the device. The destructor releases what the queue holds. A call does
 /// nothing if the queue is already in that state.
-class LaneTurn {
+class QueueTurn {
  public:
-  explicit LaneTurn(DeviceTurns& turns) : turns_(turns) {}
-  ~LaneTurn();
-  LaneTurn(const LaneTurn&) = delete;
-  LaneTurn& operator=(const LaneTurn&) = delete;
+  explicit QueueTurn(DeviceTurns& turns) : turns_(turns) {}
+  ~QueueTurn();
+  QueueTurn(const QueueTurn&) = delete;
+  QueueTurn& operator=(const QueueTurn&) = delete;
 
   void work();
   void time();

@@ -51,7 +51,7 @@ JudgeAnswer read_answer(const protocol::Message& message) {
             body.at("findings"),
             body.at("operators"),
             body.at("candidate_operators"),
-            body.at("families_left_out"),
+            body.at("distributions_left_out"),
             body.at("failed_baselines"),
             body.at("device_states"),
             body.at("others_on_device"),
@@ -88,8 +88,8 @@ void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& re
     details["reference_operators"] = listed(std::move(answer.operators));
   if (!answer.candidate_operators.empty())
     details["candidate_operators"] = listed(std::move(answer.candidate_operators));
-  if (!answer.families_left_out.empty())
-    details["families_left_out"] = std::move(answer.families_left_out);
+  if (!answer.distributions_left_out.empty())
+    details["distributions_left_out"] = std::move(answer.distributions_left_out);
   if (!answer.device_states.empty()) details["device_states"] = std::move(answer.device_states);
   if (!answer.others_on_device.empty())
     details["others_on_device"] = std::move(answer.others_on_device);

@@ -36,7 +36,7 @@ JudgeClient::~JudgeClient() {
   }
 }
 
-std::string JudgeClient::obituary(const char* what) {
+std::string JudgeClient::death_report(const char* what) {
   std::string log = log_.text();
   constexpr std::size_t kTail = 2000;
   if (log.size() > kTail) log = log.substr(log.size() - kTail);
@@ -48,7 +48,7 @@ std::string JudgeClient::obituary(const char* what) {
   return fmt::format("the judge {} and {}{}{}", what, end, log.empty() ? "" : ": ", log);
 }
 
-void JudgeClient::throw_dead(const char* what) { throw Error(obituary(what)); }
+void JudgeClient::throw_dead(const char* what) { throw Error(death_report(what)); }
 
 bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_point deadline) {
   switch (channel_.receive(message, deadline, cancel_fd_)) {
@@ -74,7 +74,7 @@ std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read
   if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
-    throw TookTooLong(obituary("exceeded the time limit for a problem"));
+    throw TookTooLong(death_report("exceeded the time limit for a problem"));
   try {
     const json body = json::parse(message.body);
     if (message.type == MessageType::kProblemFailure)
@@ -91,9 +91,9 @@ std::variant<Signature, ProblemFault> JudgeClient::describe(const json& problem)
   return answer<Signature>(MessageType::kDescribed, signature_from_json);
 }
 
-std::variant<ChosenSizes, ProblemFault> JudgeClient::shrink(const json& problem) {
-  ask(MessageType::kShrink, problem);
-  return answer<ChosenSizes>(MessageType::kShrunk, chosen_sizes_from_json);
+std::variant<ChosenSizes, ProblemFault> JudgeClient::reduce_sizes(const json& problem) {
+  ask(MessageType::kReduceSizes, problem);
+  return answer<ChosenSizes>(MessageType::kReducedSizes, chosen_sizes_from_json);
 }
 
 void JudgeClient::start_open(const json& problem, int kernels) {
@@ -125,7 +125,7 @@ std::variant<AuditedAnswers, ProblemFault> JudgeClient::audit() {
     AuditedAnswers audited;
     for (const auto& [name, answer] : body.at("answers").items())
       audited.answers.emplace(name, audit_answer_from_json(answer));
-    body.at("families_left_out").get_to(audited.families_left_out);
+    body.at("distributions_left_out").get_to(audited.distributions_left_out);
     return audited;
   });
 }
@@ -180,18 +180,18 @@ void PrivateFolder::write(const std::string& name, const std::string& text) cons
   if (!(file << text).flush()) throw Error(fmt::format("cannot write {}", path.string()));
 }
 
-SpareCandidate::SpareCandidate(WorkerHost& host, const std::string& device,
-                               const std::string& visible_gpu)
+WarmCandidate::WarmCandidate(WorkerHost& host, const std::string& device,
+                             const std::string& visible_gpu)
     : host_(host), nonce_(protocol::random_nonce()), folder_(std::make_shared<PrivateFolder>()) {
   auto [judge_end, candidate_end] = socket_pair();
   judge_end_ = std::move(judge_end);
   auto [ours, theirs] = socket_pair();
   jobs_ = protocol::Channel(std::move(ours), nonce_, protocol::kMaxBody);
-  pid_ = host_.fork("spare", nonce_, {candidate_end.value(), log_.fd(), theirs.value()},
+  pid_ = host_.fork("warm_process", nonce_, {candidate_end.value(), log_.fd(), theirs.value()},
                     {.folder = folder_->path(), .device = device, .visible_gpu = visible_gpu});
 }
 
-SpareCandidate::~SpareCandidate() {
+WarmCandidate::~WarmCandidate() {
   if (pid_ < 0) return;
   try {
     host_.kill_child(pid_);
@@ -200,7 +200,7 @@ SpareCandidate::~SpareCandidate() {
   }
 }
 
-void SpareCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
+void WarmCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
   protocol::Message message;
   switch (jobs_.receive(message, protocol::Clock::now() + limit, cancel_fd)) {
     case protocol::ReceiveStatus::kOk:
@@ -214,7 +214,7 @@ void SpareCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
   throw Error(fmt::format("a warm process cannot open its device: {}", log_.text()));
 }
 
-bool SpareCandidate::give(const std::vector<int>& fds) {
+bool WarmCandidate::give(const std::vector<int>& fds) {
   if (!jobs_.send(MessageType::kJob, {}, fds)) return false;
   pid_ = -1;
   return true;
@@ -222,10 +222,10 @@ bool SpareCandidate::give(const std::vector<int>& fds) {
 
 StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
                                    std::size_t memory_limit_bytes, ExtensionBuilder* builder,
-                                   std::unique_ptr<SpareCandidate> spare)
+                                   std::unique_ptr<WarmCandidate> warm_process)
     : host_(host),
-      folder_(spare ? spare->folder_ : std::make_shared<PrivateFolder>()),
-      nonce_(spare ? spare->nonce_ : protocol::random_nonce()),
+      folder_(warm_process ? warm_process->folder_ : std::make_shared<PrivateFolder>()),
+      nonce_(warm_process ? warm_process->nonce_ : protocol::random_nonce()),
       memory_limit_bytes_(memory_limit_bytes) {
   job.nonce = nonce_;
   host_.problem_values().put_into(job.module, job.kind);
@@ -235,11 +235,11 @@ StartedCandidate::StartedCandidate(WorkerHost& host, CandidateJob job,
   const Fd packed = pack_job(job);
   std::vector<int> fds{packed.value()};
   if (compile_end) fds.push_back(compile_end.value());
-  const pid_t spare_pid = spare ? spare->pid_ : -1;
-  if (spare && spare->give(fds)) {
-    log_ = std::move(spare->log_);
-    judge_end_ = std::move(spare->judge_end_);
-    pid_ = spare_pid;
+  const pid_t warm_process_pid = warm_process ? warm_process->pid_ : -1;
+  if (warm_process && warm_process->give(fds)) {
+    log_ = std::move(warm_process->log_);
+    judge_end_ = std::move(warm_process->judge_end_);
+    pid_ = warm_process_pid;
   } else {
     auto [judge_end, candidate_end] = socket_pair();
     judge_end_ = std::move(judge_end);
@@ -258,7 +258,7 @@ void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder
   candidate_end = std::move(theirs);
   service_ = std::make_unique<CompileService>(
       builder, ExtensionOwner{job.module.file_name, job.module.source}, std::move(ours), nonce_,
-      !job.module.scout);
+      !job.module.dry_import);
 }
 
 StartedCandidate::~StartedCandidate() {

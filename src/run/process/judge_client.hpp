@@ -33,7 +33,7 @@ struct TookTooLong : Error {
 /// The results of trivial answers to a problem.
 struct AuditedAnswers {
   std::map<std::string, AuditAnswer> answers;
-  std::map<std::string, std::string> families_left_out;  ///< name → why
+  std::map<std::string, std::string> distributions_left_out;  ///< name → why
 };
 
 /// kbench's side of a judge's process. All waits throw Cancelled, and kbench::Error if the judge
@@ -49,8 +49,9 @@ class JudgeClient {
 
   /// Returns the signature of a problem without drawing its data.
   std::variant<Signature, ProblemFault> describe(const nlohmann::json& problem);
-  /// Returns the reduced sizes (`--shrink`) for a problem with the fields max_bytes and max_flops.
-  std::variant<ChosenSizes, ProblemFault> shrink(const nlohmann::json& problem);
+  /// Returns the reduced sizes (`--reduce-sizes`) for a problem with the fields max_bytes and
+  /// max_flops.
+  std::variant<ChosenSizes, ProblemFault> reduce_sizes(const nlohmann::json& problem);
   /// Tells the judge to open a problem; does not wait. `kernels` is a file with the image of the
   /// judge's own kernels, or -1.
   void start_open(const nlohmann::json& problem, int kernels = -1);
@@ -93,7 +94,7 @@ class JudgeClient {
   std::variant<T, ProblemFault> answer(protocol::MessageType expected,
                                        T (*read)(const nlohmann::json& body));
   /// A death report: "the judge `what` and …", with its log.
-  std::string obituary(const char* what);
+  std::string death_report(const char* what);
   [[noreturn]] void throw_dead(const char* what);
 
   WorkerHost& host_;
@@ -122,13 +123,13 @@ class PrivateFolder {
 };
 
 /// A warm process: its device is open, its candidate comes later.
-class SpareCandidate {
+class WarmCandidate {
  public:
   /// Starts a process that opens `device` and sees only `visible_gpu`.
-  SpareCandidate(WorkerHost& host, const std::string& device, const std::string& visible_gpu);
-  ~SpareCandidate();
-  SpareCandidate(const SpareCandidate&) = delete;
-  SpareCandidate& operator=(const SpareCandidate&) = delete;
+  WarmCandidate(WorkerHost& host, const std::string& device, const std::string& visible_gpu);
+  ~WarmCandidate();
+  WarmCandidate(const WarmCandidate&) = delete;
+  WarmCandidate& operator=(const WarmCandidate&) = delete;
 
   /// Waits until the device is open. Throws Cancelled, and kbench::Error if it does not open.
   void wait_warm(std::chrono::milliseconds limit, int cancel_fd);
@@ -152,11 +153,11 @@ class SpareCandidate {
 /// A started candidate's process: it loads its code, and its channel waits for a judge.
 class StartedCandidate {
  public:
-  /// `builder` builds a module's extensions; a kernel needs none. Uses the warm process `spare` if
-  /// given.
+  /// `builder` builds a module's extensions; a kernel needs none. Uses the warm process
+  /// `warm_process` if given.
   StartedCandidate(WorkerHost& host, CandidateJob job, std::size_t memory_limit_bytes,
                    ExtensionBuilder* builder = nullptr,
-                   std::unique_ptr<SpareCandidate> spare = nullptr);
+                   std::unique_ptr<WarmCandidate> warm_process = nullptr);
   ~StartedCandidate();
   StartedCandidate(const StartedCandidate&) = delete;
   StartedCandidate& operator=(const StartedCandidate&) = delete;

@@ -15,7 +15,7 @@
 #include <set>
 #include <string>
 
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 
 namespace kbench::run {
 namespace {

@@ -23,7 +23,7 @@ std::vector<ProcessFacts> running_processes();
 /// `root`. Otherwise a process that left both the session and the process tree is not found.
 std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, pid_t forker);
 
-/// Bytes of in-memory files in a process's private temporary folders (CagePart::kTemporary, and
+/// Bytes of in-memory files in a process's private temporary folders (SandboxPart::kTemporary, and
 /// /dev/shm); 0 if it has none.
 std::size_t own_files_bytes(pid_t pid);
 

@@ -97,7 +97,7 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   // libgomp reads this when it is loaded. Its threads would otherwise spin while they wait and take
   // CPUs from compilers and other processes: two runs in parallel took 1.5 times as long.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) spawn.env = {{"OMP_WAIT_POLICY", "passive"}};
-  zygote_ = Child(spawn);
+  fork_server_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
   std::tie(stop_read_, stop_write_) = socket_pair();
   reader_ = std::thread([this] { read_messages(); });
@@ -109,7 +109,7 @@ WorkerHost::~WorkerHost() {
   // The fork server kills all children if it loses its channel. This waits for the fork server's
   // own end.
   channel_ = {};
-  zygote_.kill_group();
+  fork_server_.kill_group();
 }
 
 void WorkerHost::read_messages() {
@@ -155,8 +155,8 @@ void WorkerHost::check_memory() {
   memory_checked_ = now;
   const auto running = running_processes();
   for (const auto& [pid, limit] : memory_limits_) {
-    const auto family = family_of(running, pid, zygote_.pid());
-    if (cages_) let_go_first(family_of(running, pid, parent_of(running, pid)));
+    const auto family = family_of(running, pid, fork_server_.pid());
+    if (sandboxes_) let_go_first(family_of(running, pid, parent_of(running, pid)));
     if (!has_too_much(pid, family, limit - std::min(limit, own_files_bytes(pid)))) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
@@ -217,7 +217,7 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
                     {"nonce", nonce},
                     {"device", place.device},
                     {"visible_gpu", place.visible_gpu.empty() ? shown_gpu_ : place.visible_gpu},
-                    {"cage", cages_ && role != "judge" && role != "values"},
+                    {"sandbox", sandboxes_ && role != "judge" && role != "values"},
                     {"folder", place.folder.string()}};
     const std::lock_guard send_lock(send_mutex_);
     channel_.send(MessageType::kFork, body.dump(), fds);

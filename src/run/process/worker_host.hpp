@@ -78,14 +78,14 @@ class WorkerHost {
   const std::string& torch_version();
 
   /// Sets if later candidates run in the sandbox; the default is yes.
-  void cage_candidates(bool caged) { cages_ = caged; }
+  void sandbox_candidates(bool sandboxed) { sandboxes_ = sandboxed; }
   /// Sets the GPU, as in GpuInfo, that a process sees if its ForkPlace names none. Empty (the
   /// default): all GPUs that this process sees. Call it before the first fork.
   void show_gpu(std::string uuid) { shown_gpu_ = std::move(uuid); }
-  /// Forks a process of a role: "judge", "candidate", "spare" (a warm process: a candidate whose
-  /// job comes later), with descriptors (channel, log[, job or the channel for it]); or "values"
-  /// (packs the values of a problem), with (result file, log, problem). Throws kbench::Error or
-  /// Cancelled.
+  /// Forks a process of a role: "judge", "candidate", "warm_process" (a warm process: a candidate
+  /// whose job comes later), with descriptors (channel, log[, job or the channel for it]); or
+  /// "values" (packs the values of a problem), with (result file, log, problem). Throws
+  /// kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
              const ForkPlace& place = {});
   /// Processes of candidates that do not have device access yet.
@@ -117,10 +117,10 @@ class WorkerHost {
 
   int cancel_fd_;
   WorkerLimits limits_;
-  std::atomic<bool> cages_ = true;
+  std::atomic<bool> sandboxes_ = true;
   std::string shown_gpu_;
   ChildLog log_;
-  Child zygote_;
+  Child fork_server_;
   protocol::Channel channel_;
   Fd stop_read_, stop_write_;
   std::mutex mutex_;

@@ -5,7 +5,7 @@
 
 #include "base/fd.hpp"
 #include "kbench/error.hpp"
-#include "run/process/spare_pool.hpp"
+#include "run/process/warm_pool.hpp"
 
 namespace kbench::run {
 namespace {
@@ -16,8 +16,9 @@ constexpr std::size_t kMostAhead = 2;
 /// the queue's part of the GPU's memory.
 constexpr std::size_t kSmallShare = 8;
 
-bool is_small(const LaneSetup& setup, const Prepared& prepared) {
-  return prepared.needed_bytes * kSmallShare * setup.lanes <= setup.device.gpu->memory_bytes;
+bool is_small(const QueueSetup& setup, const Prepared& prepared) {
+  return prepared.needed_bytes * kSmallShare * setup.device_queues <=
+         setup.device.gpu->memory_bytes;
 }
 
 }  // namespace
@@ -33,9 +34,9 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
   }
 }
 
-std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const ReadyCode& code,
+std::unique_ptr<StartedCandidate> start_candidate(const QueueSetup& setup, const ReadyCode& code,
                                                   bool sources_writable,
-                                                  std::unique_ptr<SpareCandidate> spare) {
+                                                  std::unique_ptr<WarmCandidate> warm_process) {
   CandidateJob job;
   job.kind = code.kind;
   job.module = code.module;
@@ -50,7 +51,7 @@ std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const 
   if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;
   return std::make_unique<StartedCandidate>(*setup.host, std::move(job), setup.memory_limit_bytes,
-                                            setup.builder, std::move(spare));
+                                            setup.builder, std::move(warm_process));
 }
 
 void Ahead::freeze(Candidate& candidate, bool frozen) {
@@ -71,12 +72,12 @@ void Ahead::start_candidates(Following following) {
     if (prepared->decided || is_started(prepared) || !is_compiled(*prepared)) continue;
     Candidate candidate{.prepared = prepared, .code = ready_code(*prepared, setup_.cancel_fd)};
     if (candidate.code) {
-      std::unique_ptr<SpareCandidate> spare;
-      if (setup_.spares != nullptr) {
-        spare = setup_.spares->take_candidate(false);
-        if (!spare) return;
+      std::unique_ptr<WarmCandidate> warm_process;
+      if (setup_.warm_processes != nullptr) {
+        warm_process = setup_.warm_processes->take_candidate(false);
+        if (!warm_process) return;
       }
-      candidate.process = start_candidate(setup_, *candidate.code, false, std::move(spare));
+      candidate.process = start_candidate(setup_, *candidate.code, false, std::move(warm_process));
     }
     candidates_.push_back(std::move(candidate));
   }
@@ -101,13 +102,13 @@ auto Ahead::waited(Wait wait) -> decltype(wait()) {
 
 std::unique_ptr<JudgeClient> Ahead::take_ready_judge() {
   if (free_judge_) return std::move(free_judge_);
-  return setup_.spares != nullptr ? setup_.spares->take_judge(false) : nullptr;
+  return setup_.warm_processes != nullptr ? setup_.warm_processes->take_judge(false) : nullptr;
 }
 
 std::unique_ptr<JudgeClient> Ahead::take_judge() {
   auto judge = take_ready_judge();
-  if (!judge && setup_.spares != nullptr)
-    judge = waited([this] { return setup_.spares->take_judge(true); });
+  if (!judge && setup_.warm_processes != nullptr)
+    judge = waited([this] { return setup_.warm_processes->take_judge(true); });
   return judge ? std::move(judge)
                : std::make_unique<JudgeClient>(*setup_.host, setup_.cancel_fd,
                                                setup_.device.visible_gpu());
@@ -117,10 +118,10 @@ void Ahead::give_judge(std::unique_ptr<JudgeClient> judge) {
   if (judge && !free_judge_ && judge->close()) free_judge_ = std::move(judge);
 }
 
-std::unique_ptr<SpareCandidate> Ahead::take_spare() {
-  if (setup_.spares == nullptr) return nullptr;
-  if (auto spare = setup_.spares->take_candidate(false)) return spare;
-  return waited([this] { return setup_.spares->take_candidate(true); });
+std::unique_ptr<WarmCandidate> Ahead::take_warm_process() {
+  if (setup_.warm_processes == nullptr) return nullptr;
+  if (auto warm_process = setup_.warm_processes->take_candidate(false)) return warm_process;
+  return waited([this] { return setup_.warm_processes->take_candidate(true); });
 }
 
 void Ahead::open_problem(const Prepared& current, Following following, int kernels_fd) {
@@ -183,7 +184,7 @@ void Ahead::wait_until_free() {
 
 void Ahead::let_end(const Prepared& prepared, std::unique_ptr<StartedCandidate> process) {
   process->end();
-  const bool lingers = setup_.device.gpu && setup_.lanes == 1 && is_small(setup_, prepared);
+  const bool lingers = setup_.device.gpu && setup_.device_queues == 1 && is_small(setup_, prepared);
   if (lingers) ending_.push_back(std::move(process));
 }
 

@@ -12,7 +12,7 @@
 #include "run/prepare/prepare.hpp"
 #include "run/process/device_turns.hpp"
 #include "run/process/judge_client.hpp"
-#include "run/schedule/lane_setup.hpp"
+#include "run/schedule/queue_setup.hpp"
 
 namespace kbench::run {
 
@@ -23,17 +23,17 @@ using Following = std::span<Prepared* const>;
 /// cannot run is a fault on this candidate's record only.
 std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd);
 
-/// Starts a candidate, in the warm process `spare` if given.
-std::unique_ptr<StartedCandidate> start_candidate(const LaneSetup& setup, const ReadyCode& code,
-                                                  bool sources_writable,
-                                                  std::unique_ptr<SpareCandidate> spare = nullptr);
+/// Starts a candidate, in the warm process `warm_process` if given.
+std::unique_ptr<StartedCandidate> start_candidate(
+    const QueueSetup& setup, const ReadyCode& code, bool sources_writable,
+    std::unique_ptr<WarmCandidate> warm_process = nullptr);
 
 /// Prefetches work for a GPU: loads the next candidates and draws the next problem while outputs
 /// are compared. It does nothing while a time is taken; wait_until_quiet() ensures that. For one
 /// thread.
 class Ahead {
  public:
-  Ahead(const LaneSetup& setup, LaneTurn& turn) : setup_(setup), turn_(turn) {}
+  Ahead(const QueueSetup& setup, QueueTurn& turn) : setup_(setup), turn_(turn) {}
 
   struct Candidate {
     const Prepared* prepared = nullptr;
@@ -51,7 +51,7 @@ class Ahead {
   /// Keeps a judge that has finished its problem, if it may be reused.
   void give_judge(std::unique_ptr<JudgeClient> judge);
   /// Returns a warm process for a candidate; null if none comes.
-  std::unique_ptr<SpareCandidate> take_spare();
+  std::unique_ptr<WarmCandidate> take_warm_process();
 
   /// Starts to open the next problem if memory suffices for two open problems.
   void open_problem(const Prepared& current, Following following, int kernels_fd);
@@ -87,8 +87,8 @@ class Ahead {
   template <typename Wait>
   auto waited(Wait wait) -> decltype(wait());
 
-  const LaneSetup& setup_;
-  LaneTurn& turn_;
+  const QueueSetup& setup_;
+  QueueTurn& turn_;
   std::deque<Candidate> candidates_;
   std::vector<std::unique_ptr<StartedCandidate>> ending_;
   std::unique_ptr<JudgeClient> free_judge_;

@@ -43,7 +43,7 @@ std::string tail_of(std::string_view text) {
 }
 
 /// The command line of the traced kbench.
-std::vector<std::string> judged_once(const fs::path& kbench, const LaneDevice& device,
+std::vector<std::string> judged_once(const fs::path& kbench, const QueueDevice& device,
                                      const Prepared& prepared, const fs::path& file,
                                      const fs::path& out) {
   std::vector<std::string> command{kbench.string(), "eval"};
@@ -56,8 +56,8 @@ std::vector<std::string> judged_once(const fs::path& kbench, const LaneDevice& d
   for (const auto& [name, value] : prepared.sizes)
     command.insert(command.end(), {"--set", fmt::format("{}={}", name, value)});
   if (prepared.record.judge == kEvalModeJudge) command.emplace_back("--eval-mode");
-  for (const char* word : {"--trials", "1", "--no-families", "--timing", "none", "--no-cage",
-                           "--quiet", "--timeout", "60"})
+  for (const char* word : {"--trials", "1", "--no-distributions", "--timing", "none",
+                           "--no-sandbox", "--quiet", "--timeout", "60"})
     command.emplace_back(word);
   return command;
 }
@@ -71,7 +71,7 @@ std::optional<fs::path> find_ncu() {
   return find_program("/usr/local/cuda/bin/ncu");
 }
 
-void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const LaneDevice& device,
+void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const QueueDevice& device,
                     const Prepared& prepared, int cancel_fd, json& details) {
   std::set<std::string> kernels;
   std::int64_t launches = 0;

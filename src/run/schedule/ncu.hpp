@@ -20,7 +20,7 @@ std::optional<std::filesystem::path> find_ncu();
 /// kbench, which judges the candidate once more on the same GPU with one trial. The GPU must be
 /// idle otherwise.
 void profile_by_ncu(const std::filesystem::path& ncu, const std::filesystem::path& kbench,
-                    const LaneDevice& device, const Prepared& prepared, int cancel_fd,
+                    const QueueDevice& device, const Prepared& prepared, int cancel_fd,
                     nlohmann::json& details);
 
 /// The environment variable that names the GPU whose lock the parent kbench holds. profile_by_ncu()

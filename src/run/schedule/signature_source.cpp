@@ -18,7 +18,7 @@
 #include "problem/signature_cache.hpp"
 #include "run/judge_hash.hpp"
 #include "run/process/judge_client.hpp"
-#include "run/schedule/lane.hpp"
+#include "run/schedule/device_queue.hpp"
 
 namespace kbench {
 namespace {
@@ -130,8 +130,8 @@ struct SignatureSource::Impl {
   }
 
   /// Nothing if the problem fails in a way that may not recur.
-  std::optional<ChosenSizes> shrink(const Problem& problem, const Sizes& sizes,
-                                    const ShrinkOptions& options) {
+  std::optional<ChosenSizes> reduce_sizes(const Problem& problem, const Sizes& sizes,
+                                          const ReduceSizesOptions& options) {
     running_host().torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
     // Sizes are equal in training and eval mode, so that the modes can be compared.
@@ -139,7 +139,7 @@ struct SignatureSource::Impl {
     request["max_bytes"] = options.max_bytes;
     request["max_flops"] = options.max_flops;
     try {
-      auto answer = judge->shrink(request);
+      auto answer = judge->reduce_sizes(request);
       if (auto* chosen = std::get_if<ChosenSizes>(&answer)) return std::move(*chosen);
     } catch (const Error&) {
       judge.reset();  // describing it meets the same error and reports it
@@ -159,10 +159,10 @@ struct SignatureSource::Impl {
   }
 
   /// Includes the judge's hash, because a search with other rules finds other sizes.
-  std::string shrink_key(const Problem& problem, const Sizes& sizes,
-                         const ShrinkOptions& options) const {
+  std::string reduce_sizes_key(const Problem& problem, const Sizes& sizes,
+                               const ReduceSizesOptions& options) const {
     return Sha256()
-        .field("shrink")
+        .field("reduce_sizes")
         .field(run::kJudgeHash)
         .field(cache.key(problem, sizes, "native"))
         .field(fmt::format("{} {}", options.max_bytes, options.max_flops))
@@ -189,12 +189,13 @@ SignatureSource::SignatureSource(const Installation& installation, int cancel_fd
 SignatureSource::~SignatureSource() = default;
 
 ChosenSizes SignatureSource::choose_sizes(const Problem& problem, std::string_view device_class,
-                                          const Sizes& overrides, const ShrinkOptions& shrink) {
+                                          const Sizes& overrides,
+                                          const ReduceSizesOptions& reduce_sizes) {
   const Sizes sizes = sizes_for(problem, device_class, overrides);
-  if (!shrink.applies_to(problem, device_class)) return {sizes, std::nullopt};
-  const std::string key = impl_->shrink_key(problem, sizes, shrink);
+  if (!reduce_sizes.applies_to(problem, device_class)) return {sizes, std::nullopt};
+  const std::string key = impl_->reduce_sizes_key(problem, sizes, reduce_sizes);
   if (auto known = impl_->known_sizes(key)) return std::move(*known);
-  const auto found = impl_->shrink(problem, sizes, shrink);
+  const auto found = impl_->reduce_sizes(problem, sizes, reduce_sizes);
   if (!found) return {sizes, std::nullopt};
   const std::lock_guard lock(impl_->mutex);
   impl_->cache.put_text(key, to_json(*found).dump());

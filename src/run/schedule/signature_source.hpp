@@ -25,10 +25,10 @@ class SignatureSource {
   SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
   ~SignatureSource();
   /// The sizes of a problem on a device class: `overrides`, over sizes.json, over the problem
-  /// file's own; reduced if `shrink` asks for it. Throws kbench::Error if the worker cannot run. A
-  /// problem that fails keeps its sizes, and get() reports why.
+  /// file's own; reduced if `reduce_sizes` asks for it. Throws kbench::Error if the worker cannot
+  /// run. A problem that fails keeps its sizes, and get() reports why.
   ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
-                           const Sizes& overrides, const ShrinkOptions& shrink);
+                           const Sizes& overrides, const ReduceSizesOptions& reduce_sizes);
   /// A future of a problem's signature, or of the message of its failure. Several problems are
   /// described in parallel, in the order of the calls. The future throws kbench::Error if the
   /// worker cannot run.

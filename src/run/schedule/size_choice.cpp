@@ -14,11 +14,12 @@ const ChosenSizes& SizeChoice::of(const Problem& problem) {
   if (found != chosen_.end()) return found->second;
   const auto start = std::chrono::steady_clock::now();
   ChosenSizes sizes =
-      source_.choose_sizes(problem, device_class_, options_.overrides, options_.shrink);
+      source_.choose_sizes(problem, device_class_, options_.overrides, options_.reduce_sizes);
   spent_ += std::chrono::steady_clock::now() - start;
   if (spent_ > kSilence && !told_) {
     observer_.note(
-        "searching for reduced sizes for the CPU (--shrink); kbench stores them for later runs");
+        "searching for reduced sizes for the CPU (--reduce-sizes); kbench stores them for later "
+        "runs");
     told_ = true;
   }
   return chosen_.emplace(problem.key, std::move(sizes)).first->second;

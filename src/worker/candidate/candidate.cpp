@@ -231,7 +231,7 @@ int candidate_main(Fd channel_fd, Fd job_fd, Fd compile_fd, const ModuleFactory&
   try {
     candidate = job.kind == CandidateKind::kKernel ? make_kernel_candidate(job)
                                                    : make_module(job, std::move(compile_fd));
-    if (!candidate) return 0;  // a scout, which has said what it had to
+    if (!candidate) return 0;  // a dry import, which has said what it had to
     channel.send(MessageType::kLoaded, {});
     serve(channel, job, *candidate);
     return 0;

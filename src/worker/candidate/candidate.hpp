@@ -12,7 +12,7 @@ namespace kbench::worker {
 class JudgedCandidate;
 
 /// Makes the candidate of a module's or extension's job, whose requests to compile go to `compile`;
-/// null for a scout, when it has done its work.
+/// null for a dry import, when it has done its work.
 using ModuleFactory =
     std::function<std::unique_ptr<JudgedCandidate>(const CandidateJob& job, Fd compile)>;
 

@@ -73,6 +73,8 @@ void CompileClient::order(const json& request) {
   channel_.send(MessageType::kCompile, body);
 }
 
-void CompileClient::scouted(const json& how) { channel_.send(MessageType::kScouted, dumped(how)); }
+void CompileClient::dry_imported(const json& how) {
+  channel_.send(MessageType::kDryImported, dumped(how));
+}
 
 }  // namespace kbench::worker

@@ -14,7 +14,7 @@ struct BuiltExtension {
   Fd shared_object;  ///< a sealed memfd
   /// nvcc's: a plain extension module, which brings its kernels and launches them by itself.
   bool whole = false;
-  DeviceHalf device;
+  DeviceCode device;
 };
 
 /// Why there is none: said to the candidate as its compiler's message would be.
@@ -29,10 +29,10 @@ class CompileClient {
   CompileClient(Fd channel, std::uint64_t nonce);
   /// Asks for an extension and waits. Throws CandidateFailure where the driver is gone.
   std::variant<BuiltExtension, BuildFailure> build(const nlohmann::json& request);
-  /// Asks and does not wait: for a scout.
+  /// Asks and does not wait: for a dry import.
   void order(const nlohmann::json& request);
-  /// Says how a scout's import ended.
-  void scouted(const nlohmann::json& how);
+  /// Says how a dry import's import ended.
+  void dry_imported(const nlohmann::json& how);
 
  private:
   protocol::Channel channel_;

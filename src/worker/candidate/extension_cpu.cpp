@@ -80,7 +80,7 @@ class CpuRuntime final : public ExtensionRuntime {
     std::vector<std::size_t> parameter_bytes;
   };
 
-  Loaded load(const DeviceHalf& half) override {
+  Loaded load(const DeviceCode& half) override {
     const auto module = std::make_shared<ptx::Module>(load_ptx(half.image));
     Loaded loaded;
     for (const auto& kernel : half.kernels) {

@@ -6,7 +6,7 @@
 
 #include "worker/candidate/extension_runtime.hpp"
 #include "worker/device/cuda_driver.hpp"
-#include "worker/device/kernel_ledger.hpp"
+#include "worker/device/kernel_trace.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -17,7 +17,7 @@ class CudaRuntime final : public ExtensionRuntime {
     CUfunction function = nullptr;
   };
 
-  Loaded load(const DeviceHalf& half) override {
+  Loaded load(const DeviceCode& half) override {
     CUmodule module = nullptr;
     check_load(cuda_.cuModuleLoadData(&module, half.image.data()), "loading the code");
     Loaded loaded;

@@ -77,7 +77,7 @@ ExtensionRuntime::ExtensionRuntime() {
   };
 }
 
-void ExtensionRuntime::add(const std::byte* base, DeviceHalf half) {
+void ExtensionRuntime::add(const std::byte* base, DeviceCode half) {
   if (half.kernels.empty() && half.variables.empty()) return;  // host code alone
   Loaded loaded = load(half);
   for (std::size_t i = 0; i < half.kernels.size(); ++i) {

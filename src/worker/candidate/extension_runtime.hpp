@@ -16,7 +16,7 @@ namespace kbench::worker {
 
 /// The device half of an extension: its code, and which parts of the shared object stand for what
 /// is in it. Offsets count from where the shared object is loaded.
-struct DeviceHalf {
+struct DeviceCode {
   struct Kernel {
     std::uint64_t offset = 0;  ///< of its stub
     std::string symbol;        ///< in the image
@@ -41,7 +41,7 @@ class ExtensionRuntime {
   ExtensionRuntime& operator=(const ExtensionRuntime&) = delete;
 
   /// Loads the device half of the shared object at `base`. Throws CandidateFailure.
-  void add(const std::byte* base, DeviceHalf half);
+  void add(const std::byte* base, DeviceCode half);
   /// What a host half gets before it is first called.
   const kbench_split::Runtime* table() const { return &table_; }
 
@@ -83,7 +83,7 @@ class ExtensionRuntime {
     std::vector<std::unique_ptr<Kernel>> kernels;
     std::vector<Symbol> variables;
   };
-  virtual Loaded load(const DeviceHalf& half) = 0;
+  virtual Loaded load(const DeviceCode& half) = 0;
   /// A cudaError_t. A failure that is worth a sentence is kept by fail() besides.
   virtual int launch(Kernel& kernel, const Launch& launch) = 0;
   virtual int set_attribute(Kernel& kernel, int attribute, int value) = 0;

@@ -49,7 +49,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
                            const protocol::TimeBody& body) override {
     watch(body.limit_s, false);
     set_memory_poison(body.poison);
-    if (ledger_) ledger_->pause();
+    if (trace_) trace_->pause();
     const auto inputs = own_inputs(set(sets.front()));
     auto times =
         python_.time_by_kernelbench(model_, arguments(inputs), static_cast<int>(body.calls));

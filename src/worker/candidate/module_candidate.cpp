@@ -12,7 +12,7 @@
 
 #include "kbench/error.hpp"
 #include "os/memory_file.hpp"
-#include "os/sandbox/cage.hpp"
+#include "os/sandbox/sandbox.hpp"
 #include "score/kernelbench.hpp"
 #include "worker/candidate/module_judged.hpp"
 #include "worker/candidate/operator_watch.hpp"
@@ -28,7 +28,7 @@ namespace {
 
 using protocol::BufferRole;
 
-constexpr int kScoutNiceness = 5;
+constexpr int kDryImportNiceness = 5;
 /// Work that takes longer than that after the call is not there when its result is looked at.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
 /// Of a model's state: two models of more may not fit.
@@ -45,7 +45,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
   device_->use_timing_kernels(job.timing_image);
   // Loaded ahead of its turn, it opens them ahead of it, too.
   if (job.device != "cpu") {
-    ledger_ = KernelLedger::open();
+    trace_ = KernelTrace::open();
     warm_up_for(job.device, job.module.source);
     device_->open_whole();
     keep_devices(job.module.source);
@@ -138,11 +138,11 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     outputs = python_.counted_call(set.model, arguments(inputs), notes_.operators);
     check_outputs(outputs);
   } else {
-    const bool ghost = body.mode == protocol::CallMode::kGhost;
+    const bool ablation = body.mode == protocol::CallMode::kAblation;
     // Of calls in a row that find the same, the later ones show what a call takes.
-    if (std::exchange(free_poison_, body.poison) != body.poison || ghost)
+    if (std::exchange(free_poison_, body.poison) != body.poison || ablation)
       poison_free_memory(body.poison, largest_input(set));
-    python_.skip_launches(ghost);
+    python_.skip_launches(ablation);
     const auto whole_call = [&] {
       InputsHidden hidden(*this, set, inputs);
       outputs = forward(set, inputs);
@@ -164,10 +164,10 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
 void ModuleCandidate::watched(const std::function<void()>& call, std::size_t looked_at) {
   // On a GPU kernels tell, whoever launches them.
   if (device_->name() != "cpu") {
-    if (ledger_) ledger_->start();
+    if (trace_) trace_->start();
     call();
     device_->synchronize();
-    const LedgerEntry entry = ledger_ ? ledger_->stop() : LedgerEntry{};
+    const TraceEntry entry = trace_ ? trace_->stop() : TraceEntry{};
     notes_.unseen = !entry.complete;
     const bool reads_back = entry.is_read_back(read_bytes(), looked_at);
     reads_back_ = reads_back_ || reads_back;
@@ -240,7 +240,7 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
     }
     return times;
   }
-  if (ledger_) ledger_->pause();
+  if (trace_) trace_->pause();
   time_all();
   python_.take_reports();
   return times;
@@ -339,10 +339,10 @@ void ModuleCandidate::settle() {
 }
 
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
-  if (job.module.scout) {
+  if (job.module.dry_import) {
     // What waits for a device goes before what gets ready for it.
-    [[maybe_unused]] const int ignored = nice(kScoutNiceness);
-    ModulePython(job, std::move(compile), nullptr).scout();
+    [[maybe_unused]] const int ignored = nice(kDryImportNiceness);
+    ModulePython(job, std::move(compile), nullptr).dry_import();
     return nullptr;
   }
   if (kernelbench_row(job.module.precision) != nullptr)

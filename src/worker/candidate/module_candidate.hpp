@@ -9,7 +9,7 @@
 namespace kbench::worker {
 
 /// A module or an extension, imported and ready for its buffers; extensions that it asks for are
-/// built by whoever listens on `compile`. For a scout null, when its import has ended. Throws
+/// built by whoever listens on `compile`. For a dry import null, when its import has ended. Throws
 /// CandidateFailure.
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile);
 

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "worker/candidate/module_python.hpp"
-#include "worker/device/kernel_ledger.hpp"
+#include "worker/device/kernel_trace.hpp"
 
 namespace py = pybind11;
 
@@ -16,7 +16,7 @@ namespace py = pybind11;
 namespace kbench::worker {
 
 /// Gives a host half its kernels, and what launches them.
-void ModulePython::start(void* library, DeviceHalf device) {
+void ModulePython::start(void* library, DeviceCode device) {
   void* start = dlsym(library, "kbench_split_start");
   Dl_info info{};
   if (start == nullptr || dladdr(start, &info) == 0)

@@ -9,7 +9,7 @@
 #include "worker/candidate/judged_candidate.hpp"
 #include "worker/candidate/module_python.hpp"
 #include "worker/device/host_tasks.hpp"
-#include "worker/device/kernel_ledger.hpp"
+#include "worker/device/kernel_trace.hpp"
 #include "worker/reference/input_set.hpp"
 
 namespace kbench::worker {
@@ -98,7 +98,7 @@ class ModuleCandidate : public JudgedCandidate {
   const CandidateJob& job_;
   std::unique_ptr<Device> device_;
   ModulePython python_;
-  std::unique_ptr<KernelLedger> ledger_;  ///< on a GPU, where there can be one
+  std::unique_ptr<KernelTrace> trace_;  ///< on a GPU, where there can be one
 
  private:
   std::vector<LaunchReport> early_;

@@ -199,10 +199,10 @@ void ModulePython::load() {
            job_.module.folder, request, problem_names(), changed_constants(), by_kernelbench());
 }
 
-void ModulePython::scout() {
+void ModulePython::dry_import() {
   json end{{"stage", "import"}, {"cause", ""}, {"message", ""}};
   try {
-    const auto parts = run_scout();
+    const auto parts = run_dry_import();
     end["stage"] = std::get<0>(parts);
     end["cause"] = std::get<1>(parts);
     end["message"] = std::get<2>(parts);
@@ -212,10 +212,10 @@ void ModulePython::scout() {
     end["message"] = failure.message;
     end["outcome"] = to_string(failure.outcome);
   }
-  compiler_.scouted(end);
+  compiler_.dry_imported(end);
 }
 
-std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
+std::tuple<std::string, std::string, std::string> ModulePython::run_dry_import() {
   const auto order = py::cpp_function([this](const py::object& asked) {
     compiler_.order(json_of(asked));
     return py::none();
@@ -236,9 +236,9 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_scout() {
       // The judge will say so.
     }
   }
-  return call_python("module_scout", "scout", job_.module.file_name, py::bytes(job_.module.source),
-                     job_.module.folder, order, arguments, draw, problem_names(),
-                     changed_constants(), by_kernelbench())
+  return call_python("module_dry_import", "dry_import", job_.module.file_name,
+                     py::bytes(job_.module.source), job_.module.folder, order, arguments, draw,
+                     problem_names(), changed_constants(), by_kernelbench())
       .cast<std::tuple<std::string, std::string, std::string>>();
 }
 

@@ -34,7 +34,7 @@ class ModulePython {
   /// Imports the candidate.
   void load();
   /// Imports it as far as it goes without what is to be built, which is ordered on the way.
-  void scout();
+  void dry_import();
   /// What stands for the model of an extension: its function, with inputs and state by name.
   pybind11::object extension_model(const pybind11::list& input_names,
                                    const pybind11::list& state_names, const pybind11::list& state);
@@ -96,10 +96,10 @@ class ModulePython {
   pybind11::object load_extension(BuiltExtension built);
   static void note_own_kernels(int shared_object);
   void follow_interpreter();
-  void start(void* library, DeviceHalf device);
+  void start(void* library, DeviceCode device);
   std::string entry() const;
-  /// Stage, cause and sentence of the scout's end.
-  std::tuple<std::string, std::string, std::string> run_scout();
+  /// Stage, cause and sentence of the dry import's end.
+  std::tuple<std::string, std::string, std::string> run_dry_import();
   pybind11::object load_kernel(const std::string& name, BuiltExtension built);
   pybind11::object own_init_arguments();
   template <typename... Args>

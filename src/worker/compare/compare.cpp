@@ -93,7 +93,7 @@ std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) 
 struct Errors {
   std::int64_t wrong, first;
   double max_abs, max_rel, allclose_at;
-  std::uint64_t departures = 0;  ///< as in DepartingComparison
+  std::uint64_t deviations = 0;  ///< as in DepartingComparison
 };
 
 /// The number of wrong elements, and the first of them.
@@ -176,7 +176,7 @@ std::optional<Errors> errors_by_kernels(const at::Tensor& expected, const at::Te
                 errors.max_abs,
                 errors.max_rel,
                 errors.allclose_at,
-                errors.departures};
+                errors.deviations};
 }
 
 /// Two tensors, and the errors found so far.
@@ -286,7 +286,7 @@ std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
                                         tolerance, comparison_rules().front(), least_bound);
   if (!errors) return std::nullopt;
   pair.add(*errors, 0);
-  return DepartingComparison{std::move(pair.result), errors->departures};
+  return DepartingComparison{std::move(pair.result), errors->deviations};
 }
 
 }  // namespace kbench::worker

@@ -73,10 +73,10 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
                    const Settle& settle = nullptr);
 
 /// The result of compare() by the rule "scaled" for an `expected` with non-finite elements.
-/// Non-finite deviations (truth.hpp) count as correct.
+/// Non-finite deviations (expected output.hpp) count as correct.
 struct DepartingComparison {
   Comparison comparison;
-  std::uint64_t departures;  ///< bit i: there are deviations of the i-th kind
+  std::uint64_t deviations;  ///< bit i: there are deviations of the i-th kind
 };
 /// Compares in one pass of the judge's kernels. `least_bound`: the least number that may replace an
 /// infinity. Nothing if the kernels do not support these tensors.

@@ -12,7 +12,7 @@
 /// its time wherever it is done, as that of streams does on a GPU.
 namespace kbench::worker {
 
-/// Threads of this process and, in a cage with a pid namespace of its own, other processes.
+/// Threads of this process and, in a sandbox with a pid namespace of its own, other processes.
 struct HostTasks {
   std::set<pid_t> threads;
   std::set<pid_t> processes;  ///< those that have not ended

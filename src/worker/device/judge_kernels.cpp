@@ -110,7 +110,7 @@ JudgeKernels::Errors JudgeKernels::compare(std::string_view type, Data expected,
     errors.max_abs = std::max(errors.max_abs, part.max_abs);
     errors.max_rel = std::max(errors.max_rel, part.max_rel);
     errors.allclose_at = std::max(errors.allclose_at, part.allclose_at);
-    errors.departures |= part.departures;
+    errors.deviations |= part.deviations;
   }
   return errors;
 }

@@ -37,7 +37,7 @@ class JudgeKernels {
   struct Errors {
     std::uint64_t wrong, first;            ///< elements beyond the tolerance; the first of them
     double max_abs, max_rel, allclose_at;  ///< as Comparison has them
-    std::uint64_t departures;              ///< as DepartingComparison has them
+    std::uint64_t deviations;              ///< as DepartingComparison has them
   };
   /// `count` elements against each other; scale and tolerance as compare() has them. Of types also
   /// "f32_f16" and "f32_bf16": expected in fp32. With a `least_bound` as compare_departing() has

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <span>
 
-#include "worker/device/kernel_ledger.hpp"
+#include "worker/device/kernel_trace.hpp"
 
 namespace kbench::worker {
 namespace {

@@ -28,17 +28,18 @@ bool by_kernelbench(const JudgedProblem& problem) {
 /// kbench's own check with nothing left out; nothing where that is the one that was made.
 std::optional<JudgeOptions> whole_check(const JudgeOptions& options) {
   const auto* row = kernelbench_row(options.precision);
-  if (row == nullptr && options.families && options.families_off.empty()) return std::nullopt;
+  if (row == nullptr && options.distributions && options.distributions_off.empty())
+    return std::nullopt;
   JudgeOptions whole = options;
   if (row != nullptr) whole.precision = row->precision;
-  whole.families = true;
-  whole.families_off.clear();
+  whole.distributions = true;
+  whole.distributions_off.clear();
   return whole;
 }
 
-/// The name of what catches an answer there: its family of inputs.
-std::string family_of(const std::string& caught_by) {
-  return caught_by.starts_with("trial ") ? kDrawnFamily : caught_by;
+/// The name of what catches an answer there: its input distribution.
+std::string distribution_of(const std::string& caught_by) {
+  return caught_by.starts_with("trial ") ? kDrawnDistribution : caught_by;
 }
 
 }  // namespace
@@ -54,15 +55,15 @@ Audit::Audit(JudgedProblem& problem, const std::vector<std::string>& names) : pr
 
 bool Audit::any_open() const { return std::ranges::any_of(held_, &Held::open); }
 
-void Audit::run(const std::vector<std::string>& families) {
+void Audit::run(const std::vector<std::string>& distributions) {
   if (std::ranges::any_of(
           held_, [](const Held& held) { return held.row->made_of == MadeOf::kOtherDraws; }))
     look_at_other_draws();
   const auto trials = static_cast<std::uint32_t>(problem_.options().trials);
   for (std::uint32_t trial = 0; trial < trials && any_open(); ++trial) run_trial(trial);
   if (!any_open()) return;
-  for (const std::string& family : families)
-    if (any_open()) run_family(family);
+  for (const std::string& distribution : distributions)
+    if (any_open()) run_distribution(distribution);
 }
 
 void Audit::look_at_other_draws() {
@@ -93,7 +94,7 @@ JudgedAnswer Audit::judge(const std::vector<at::Tensor>& outputs, const InputSet
   std::vector<AnsweredTensor> answer;
   const std::size_t slot = set.trial() % problem_.resident();
   for (std::size_t i = 0; i < outputs.size(); ++i)
-    answer.push_back({set.truths().at(i), problem_.without_ties(slot, i, outputs[i])});
+    answer.push_back({set.expected_outputs().at(i), problem_.without_ties(slot, i, outputs[i])});
   return judge_answer(problem_.options().precision, set.trial(), answer);
 }
 
@@ -120,15 +121,15 @@ void Audit::run_trial(std::uint32_t trial) {
   }
 }
 
-void Audit::run_family(const std::string& family) {
-  const std::size_t slot = problem_.family_slot(family);
-  if (slot != slot_) problem_.leave_families(std::exchange(slot_, slot));
-  if (!problem_.enter_family(slot, family)) return;
+void Audit::run_distribution(const std::string& distribution) {
+  const std::size_t slot = problem_.distribution_slot(distribution);
+  if (slot != slot_) problem_.leave_distributions(std::exchange(slot_, slot));
+  if (!problem_.enter_distribution(slot, distribution)) return;
   InputSet& set = problem_.slot_set(slot);
   std::vector<Held> open;
   std::ranges::copy_if(held_, std::back_inserter(open), &Held::open);
-  const auto results =
-      judge_in_family(problem_, slot, family, open.size(), [&](std::size_t i) -> JudgedAnswer {
+  const auto results = judge_in_distribution(
+      problem_, slot, distribution, open.size(), [&](std::size_t i) -> JudgedAnswer {
         const Given given = give(open[i], set);
         const auto* outputs = std::get_if<std::vector<at::Tensor>>(&given);
         // What it cannot answer does not catch it.
@@ -137,7 +138,7 @@ void Audit::run_family(const std::string& family) {
   for (std::size_t i = 0; i < results.size(); ++i) {
     if (results[i].wrong_elements == 0) continue;
     open[i].answer->passes = false;
-    open[i].answer->caught_by = family;
+    open[i].answer->caught_by = distribution;
   }
 }
 
@@ -149,7 +150,7 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
   std::map<std::string, AuditAnswer> answers;
   {
     Audit asked(*problem, names);
-    asked.run(problem->families());
+    asked.run(problem->distributions());
     answers = asked.answers();
   }
   std::erase_if(names,
@@ -164,9 +165,10 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
   try {
     problem.emplace(std::move(*whole));
     Audit asked(*problem, names);
-    asked.run(problem->families());
+    asked.run(problem->distributions());
     for (const auto& [name, answer] : asked.answers())
-      if (!answer.caught_by.empty()) answers[name].would_be_caught_by = family_of(answer.caught_by);
+      if (!answer.caught_by.empty())
+        answers[name].would_be_caught_by = distribution_of(answer.caught_by);
   } catch (const ProblemFailure& failure) {
     // What KernelBench takes for a problem need not be one for kbench.
     for (const std::string& name : names) answers[name].why = failure.message;

@@ -13,20 +13,20 @@
 
 namespace kbench::worker {
 
-/// Holds trivial answers against the check that a problem was opened with: the same trials, truths,
-/// tolerances and families of inputs as for a candidate. An answer that was caught is not asked
-/// again.
+/// Holds trivial answers against the check that a problem was opened with: the same trials,
+/// expected outputs, tolerances and input distributions as for a candidate. An answer that was
+/// caught is not asked again.
 class Audit {
  public:
   /// `names` are those of the answers that are asked for.
   Audit(JudgedProblem& problem, const std::vector<std::string>& names);
   /// Puts back what trials need.
-  ~Audit() { problem_.leave_families(slot_); }
+  ~Audit() { problem_.leave_distributions(slot_); }
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 
-  /// Asks in all trials, and then with these families of inputs.
-  void run(const std::vector<std::string>& families);
+  /// Asks in all trials, and then with these input distributions.
+  void run(const std::vector<std::string>& distributions);
   /// How each fared. Where it passes, what would catch it is not known yet.
   const std::map<std::string, AuditAnswer>& answers() const { return answers_; }
 
@@ -38,13 +38,13 @@ class Audit {
   };
   void look_at_other_draws();
   void run_trial(std::uint32_t trial);
-  void run_family(const std::string& family);
+  void run_distribution(const std::string& distribution);
   bool any_open() const;
   Given give(const Held& held, InputSet& set) const;
   JudgedAnswer judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
 
   JudgedProblem& problem_;
-  std::size_t slot_ = 0;  ///< in which a family was asked last
+  std::size_t slot_ = 0;  ///< in which a distribution was asked last
   std::map<std::string, AuditAnswer> answers_;
   std::vector<Held> held_;
   std::vector<at::Tensor> first_, means_;  ///< as Known has them

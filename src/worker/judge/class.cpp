@@ -36,7 +36,7 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
   Record& record = verdict_.record;
   if (called.unseen != 0) {
     record.kernel_class = kUnknownClass;
-    flag("ledger_lost");
+    flag("trace_lost");
   }
   if (record.kernel_class == kUnknownClass) return;
   const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
@@ -93,7 +93,7 @@ void Evaluation::check_own() const {
   const Record& record = verdict_.record;
   if (!request_.require_own || record.kernel_class == "own") return;
   std::string what = "kbench could not trace all kernels";
-  if (is_ghost_)
+  if (is_ablation_)
     what = "the candidate gives the same answer without its own kernels";
   else if (record.kernel_class == "none")
     what = "the traced calls computed nothing";
@@ -107,7 +107,7 @@ void Evaluation::check_own() const {
 }
 
 /// Nothing but its kernels computes for a kernel candidate.
-bool Evaluation::may_be_ghost() const {
+bool Evaluation::may_be_ablation() const {
   const auto& found = verdict_.record.kernel_class;
   return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
 }
@@ -116,11 +116,13 @@ bool Evaluation::is_decisive(InputSet& set, const std::vector<at::Tensor>& earli
   const std::string& precision = problem_.options().precision;
   for (std::size_t i = 0; i < set.expected().size(); ++i) {
     const at::Tensor& expected = set.expected()[i];
-    const Truth& truth = set.truths()[i];
+    const ExpectedOutput& expected_output = set.expected_outputs()[i];
     if (expected.numel() == 0 || !all_finite({expected})) continue;
-    const double allowed = truth.allowed(tolerance_for(precision, expected.scalar_type()));
+    const double allowed =
+        expected_output.allowed(tolerance_for(precision, expected.scalar_type()));
     const auto is_right = [&](const at::Tensor& answer) {
-      return truth.compared(answer, allowed, comparison_rule(precision)).wrong_elements == 0;
+      return expected_output.compared(answer, allowed, comparison_rule(precision)).wrong_elements ==
+             0;
     };
     const auto is_held = [&](const Slot& input) {
       const at::Tensor& value = input.source_view;
@@ -143,7 +145,7 @@ Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::
   sets_[slot].poison = kPoison;  // of which no right answer is made
   protocol::Message message;
   try {
-    message = send_call(slot, protocol::CallMode::kGhost);
+    message = send_call(slot, protocol::CallMode::kAblation);
   } catch (const CandidateFailure&) {
     return Ablation::kUnknown;
   }
@@ -163,12 +165,13 @@ Evaluation::Ablation Evaluation::ablate_in_distributions() {
   share(kSlot);
   problem_.forget_room();
   const auto earlier = problem_.slot_set(kSlot).expected();
-  const JudgedProblem::FamilySpan span(problem_, kSlot);
+  const JudgedProblem::DistributionSpan span(problem_, kSlot);
   int needed = 0;
   int unneeded = 0;
-  for (const std::string& distribution : problem_.families()) {
+  for (const std::string& distribution : problem_.distributions()) {
     // Almost all of that answer is an earlier one.
-    if (distribution == kNearFamily || !problem_.enter_family(kSlot, distribution)) continue;
+    if (distribution == kNearDistribution || !problem_.enter_distribution(kSlot, distribution))
+      continue;
     const Ablation result = ablate(kSlot, earlier);
     if (result == Ablation::kUnneeded) ++unneeded;
     if (result != Ablation::kNeeded) continue;
@@ -181,8 +184,8 @@ Evaluation::Ablation Evaluation::ablate_in_distributions() {
   return unneeded > 0 ? Ablation::kUnneeded : Ablation::kNothing;
 }
 
-void Evaluation::run_ghost() {
-  if (!may_be_ghost()) return;
+void Evaluation::run_ablation() {
+  if (!may_be_ablation()) return;
   const std::size_t slot = problem_.timed_slots().front();
   const auto earlier = problem_.slot_set(problem_.lender(slot)).expected();
   Ablation result = Ablation::kUnknown;
@@ -207,10 +210,10 @@ void Evaluation::run_ghost() {
     }
   }
   if (result == Ablation::kNeeded) return;
-  if (result != Ablation::kUnneeded) return flag("ghost_unchecked");
-  is_ghost_ = true;
+  if (result != Ablation::kUnneeded) return flag("ablation_skipped");
+  is_ablation_ = true;
   verdict_.record.kernel_class = "library";
-  flag("ghost_kernels");
+  flag("dead_kernels");
 }
 
 }  // namespace kbench::worker

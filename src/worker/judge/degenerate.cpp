@@ -67,7 +67,7 @@ Looked look_at(const JudgedProblem& problem, const InputSet& set) {
     const at::Tensor& output = set.expected()[i];
     looked.outputs.push_back(looked_at(output));
     const double tolerance = tolerance_for(problem.options().precision, output.scalar_type());
-    looked.allowed.push_back(set.truths().at(i).allowed(tolerance) * largest_of(output));
+    looked.allowed.push_back(set.expected_outputs().at(i).allowed(tolerance) * largest_of(output));
   }
   return looked;
 }
@@ -109,15 +109,16 @@ std::vector<std::string> open_answers(JudgedProblem& problem) {
 
 std::optional<std::vector<std::string>> asked_in_full(JudgedProblem& problem,
                                                       const std::vector<std::string>& names) {
-  const auto families = input_families();
+  const auto distributions = input_distributions();
   problem.forget_room();
   Audit audit(problem, names);
-  audit.run(families);
+  audit.run(distributions);
   std::vector<std::string> passing;
   for (const auto& [name, answer] : audit.answers())
     if (answer.passes.value_or(false)) passing.push_back(name);
-  const bool in_full = std::ranges::none_of(
-      families, [&](const std::string& family) { return problem.lacked_room(family); });
+  const bool in_full = std::ranges::none_of(distributions, [&](const std::string& distribution) {
+    return problem.lacked_room(distribution);
+  });
   return passing.empty() || in_full ? std::optional(passing) : std::nullopt;
 }
 

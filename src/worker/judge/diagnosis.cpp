@@ -75,9 +75,9 @@ void Evaluation::note_tolerance(std::size_t slot, InputSet& set, const TrialResu
                                 bool is_first) {
   const auto outputs = outputs_in(slot);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const Truth& truth = set.truths().at(i);
-    const bool is_rounded = outputs[i].is_floating_point() && truth.whole <= 0;
-    if (!is_rounded && !same_bits(truth.value.to(outputs[i].scalar_type()), outputs[i]))
+    const ExpectedOutput& expected_output = set.expected_outputs().at(i);
+    const bool is_rounded = outputs[i].is_floating_point() && expected_output.whole <= 0;
+    if (!is_rounded && !same_bits(expected_output.value.to(outputs[i].scalar_type()), outputs[i]))
       is_off_exact_ = true;
   }
   if (!is_first || !result.first_wrong) return;
@@ -85,7 +85,7 @@ void Evaluation::note_tolerance(std::size_t slot, InputSet& set, const TrialResu
   if (wrong >= outputs.size() || !outputs[wrong].is_floating_point()) return;
   const double tolerance =
       tolerance_for(problem_.options().precision, outputs[wrong].scalar_type());
-  allowed_error_ = set.truths()[wrong].allowed(tolerance);
+  allowed_error_ = set.expected_outputs()[wrong].allowed(tolerance);
 }
 
 std::string Evaluation::error_words(double worst) const {
@@ -115,7 +115,7 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
     set.restore();
     // What is right in both modes does not tell them apart.
     if (!are_alike(answers.outputs, set.expected()) ||
-        are_right(set.truths(), answers.outputs, problem_.options().precision))
+        are_right(set.expected_outputs(), answers.outputs, problem_.options().precision))
       return {};
     const OtherAnswers in_eval_mode(set, std::move(answers));
     const auto is_right = [&] { return judge_outputs(slot, set).wrong_elements == 0; };

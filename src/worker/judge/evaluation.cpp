@@ -100,8 +100,8 @@ Verdict Evaluation::run() {
       (this->*steps.timing)();
       watch.lap("timing");
     }
-    if (!by_kernelbench_) run_ghost();
-    watch.lap("ghost");
+    if (!by_kernelbench_) run_ablation();
+    watch.lap("ablation");
     check_own();
     record.stage = Stage::kDone;
     record.outcome = Outcome::kCorrect;
@@ -127,7 +127,7 @@ Verdict Evaluation::run() {
 }
 
 void Evaluation::find_no_room(std::string_view what) {
-  // The problem had been opened, with room to spare.
+  // The problem had been opened, with room to warm process.
   Record& record = verdict_.record;
   record.outcome = Outcome::kOutOfMemory;
   record.cause = kNoRoom;

@@ -136,11 +136,11 @@ class Evaluation {
   bool is_looked_before();
   void look_at_block(Block block);
   void check_own() const;
-  bool may_be_ghost() const;
+  bool may_be_ablation() const;
   /// Calls in which launches of its own kernels do nothing: if the answers are right all the same,
   /// these kernels are not what computes them. First with inputs that it has not seen, then with
-  /// the families.
-  void run_ghost();
+  /// the distributions.
+  void run_ablation();
   /// What the answers to such calls say.
   enum class Ablation : std::uint8_t {
     kUnknown,   ///< it raises without its kernels, or launches some that kbench cannot hold back
@@ -162,9 +162,9 @@ class Evaluation {
   double patience_s(double limit_s) const;
 
   void run_trials();
-  void run_families();
-  /// Asks with inputs of one family; true where nothing is left to be found out.
-  bool run_family(std::size_t slot, const std::string& family, bool& mismatched);
+  void run_distributions();
+  /// Asks with inputs of one distribution; true where nothing is left to be found out.
+  bool run_distribution(std::size_t slot, const std::string& distribution, bool& mismatched);
   /// Asks with further sets of a distribution until an answer is wrong: whether none is, of those
   /// that say something. Keeps the results in asked_again_.
   bool is_right_again(std::size_t slot, const std::string& name,
@@ -172,8 +172,9 @@ class Evaluation {
   /// Asks with three fresh sets, once for each candidate: what they say holds for all near misses
   /// in that distribution. Of another distribution it is false.
   bool is_right_afresh(std::size_t slot, const std::string& name);
-  /// Whether a wrong answer to a family is settled as right.
-  bool settles_family(std::size_t slot, const std::string& family, const JudgedAnswer& judged);
+  /// Whether a wrong answer to a distribution is settled as right.
+  bool settles_distribution(std::size_t slot, const std::string& distribution,
+                            const JudgedAnswer& judged);
   /// Whether near misses in trials, those in asked_again_ from `first` on, are settled as right, by
   /// sets in that slot; else they become results like others.
   bool settles_trials(std::size_t slot, std::size_t first);
@@ -193,7 +194,7 @@ class Evaluation {
   void check_undefined(std::size_t slot, InputSet& set);
   void check_next_calls(std::size_t slot);
   /// Flags answers that depart from what is not finite.
-  void flag_departures(std::size_t slot, InputSet& set);
+  void flag_deviations(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
   std::vector<at::Tensor> copy_outputs(std::size_t slot) const;
@@ -375,7 +376,7 @@ class Evaluation {
   bool as_built_ = false;        ///< a module's weights are what its constructor made
   bool has_chosen_ = false;      ///< that is no longer to be decided
   protocol::BuiltBody built_{};  ///< of the model that was built last
-  bool is_ghost_ = false;        ///< its kernels change nothing
+  bool is_ablation_ = false;     ///< its kernels change nothing
   double quickest_ms_ = 0;       ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.

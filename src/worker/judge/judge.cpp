@@ -71,8 +71,8 @@ class Judge {
     switch (message.type) {
       case MessageType::kDescribe:
         return describe(json::parse(message.body));
-      case MessageType::kShrink:
-        return shrink(json::parse(message.body));
+      case MessageType::kReduceSizes:
+        return reduce_sizes(json::parse(message.body));
       case MessageType::kOpenProblem:
         return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
@@ -101,11 +101,11 @@ class Judge {
     send(MessageType::kDescribed, to_json(host.describe(key, request.at("precision"))));
   }
 
-  void shrink(const json& request) {
+  void reduce_sizes(const json& request) {
     const std::string found =
-        shrink_problem(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>(),
+        reduce_problem(request.at("path"), request.at("source"), request.at("sizes").get<Sizes>(),
                        request.at("max_bytes"), request.at("max_flops"));
-    send(MessageType::kShrunk, json::parse(found));
+    send(MessageType::kReducedSizes, json::parse(found));
   }
 
   void open_problem(const json& request, const std::vector<Fd>& fds) {
@@ -181,7 +181,7 @@ class Judge {
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},
                 {"phases_s", verdict.phases_s},
-                {"families_left_out", problem_->families_left_out()},
+                {"distributions_left_out", problem_->distributions_left_out()},
                 {"failed_baselines", verdict.failed_baselines},
                 {"device_states", states_json(verdict.states)},
                 {"others_on_device", looks_json(verdict.looks)},
@@ -202,8 +202,8 @@ class Judge {
     json answers = json::object();
     for (const auto& [name, answer] : audit(problem_)) answers[name] = to_json(answer);
     json left_out = json::object();
-    if (problem_) left_out = problem_->families_left_out();
-    send(MessageType::kAudited, {{"answers", answers}, {"families_left_out", left_out}});
+    if (problem_) left_out = problem_->distributions_left_out();
+    send(MessageType::kAudited, {{"answers", answers}, {"distributions_left_out", left_out}});
   }
 
   /// The candidate ran with inputs that it could write to: whatever changed, it wrote.

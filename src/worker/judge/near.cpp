@@ -32,7 +32,7 @@ bool Evaluation::is_right_again(std::size_t slot, const std::string& name,
     check_red_zones(slot);
     InputSet& set = problem_.slot_set(slot);
     JudgedAnswer judged = judge_outputs(slot, set);
-    judged.family = one.noisy ? name + std::string(kNoisySuffix) : name;
+    judged.distribution = one.noisy ? name + std::string(kNoisySuffix) : name;
     asked_again_.push_back(judged);
     if (set.first_changed_source() != nullptr) throw problem_.input_written();
     if (judged.wrong_elements > 0) return false;
@@ -50,16 +50,16 @@ bool Evaluation::is_right_afresh(std::size_t slot, const std::string& name) {
   return asked_afresh_->first == name && asked_afresh_->second;
 }
 
-bool Evaluation::settles_family(std::size_t slot, const std::string& family,
-                                const JudgedAnswer& judged) {
+bool Evaluation::settles_distribution(std::size_t slot, const std::string& distribution,
+                                      const JudgedAnswer& judged) {
   if (is_old_output(slot, seen_outputs_)) return false;
-  const bool few_valued = std::ranges::find(kFewValued, family) != kFewValued.end();
+  const bool few_valued = std::ranges::find(kFewValued, distribution) != kFewValued.end();
   const auto place = static_cast<std::ptrdiff_t>(asked_again_.size());
   const bool may_be_sum = few_valued && judged.max_rel_error && !judged.whole &&
                           *judged.max_rel_error <= problem_.equal_sum_error();
   if (may_be_sum) {
-    if (!is_right_again(slot, family, kNoisy)) return false;
-  } else if (!NearMisses(1).takes(judged) || !is_right_afresh(slot, family)) {
+    if (!is_right_again(slot, distribution, kNoisy)) return false;
+  } else if (!NearMisses(1).takes(judged) || !is_right_afresh(slot, distribution)) {
     return false;
   }
   asked_again_.insert(asked_again_.begin() + place, judged);
@@ -69,8 +69,8 @@ bool Evaluation::settles_family(std::size_t slot, const std::string& family,
 bool Evaluation::settles_trials(std::size_t slot, std::size_t first) {
   bool right = false;
   {
-    const JudgedProblem::FamilySpan span(problem_, slot);
-    right = is_right_afresh(slot, kDrawnFamily);
+    const JudgedProblem::DistributionSpan span(problem_, slot);
+    right = is_right_afresh(slot, kDrawnDistribution);
   }
   share(slot);
   if (right) return true;
@@ -86,7 +86,7 @@ bool Evaluation::settles_timed(std::size_t slot, const JudgedAnswer& judged) {
   const bool frozen = frozen_;
   freeze(false);
   asked_again_.push_back(judged);
-  const bool right = is_right_afresh(slot, kDrawnFamily);
+  const bool right = is_right_afresh(slot, kDrawnDistribution);
   freeze(frozen);
   return right;
 }

@@ -11,7 +11,7 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/judging.hpp"
 
-// The part of an evaluation that tells right from wrong: trials, families of inputs, repetitions.
+// The part of an evaluation that tells right from wrong: trials, input distributions, repetitions.
 namespace kbench::worker {
 
 JudgedAnswer Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
@@ -21,14 +21,15 @@ JudgedAnswer Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
     const auto& tensor = request_.plan.tensors[work.tensor];
     const bool is_output = tensor.role == BoundTensor::Role::kOutput;
     if (is_output) {
-      answer.push_back({set.truths().at(output), without_ties(slot, output, work.view), true});
+      answer.push_back(
+          {set.expected_outputs().at(output), without_ties(slot, output, work.view), true});
       ++output;
       continue;
     }
     if (!tensor.writable) continue;
     const Slot& source = slot_of(set, tensor);
     const at::Tensor& expected = source.mutated ? source.expected : source.source_view;
-    answer.push_back({Truth{expected, {}, 0, 1}, work.view, false});
+    answer.push_back({ExpectedOutput{expected, {}, 0, 1}, work.view, false});
   }
   return judge_answer(problem_.options().precision, set.trial(), answer);
 }
@@ -60,9 +61,10 @@ void Evaluation::run_trials() {
     if (request_.find_written_source) return;
     check_red_zones(slot);
     auto result = judge_outputs(slot, set);
-    const bool is_exact = std::ranges::all_of(set.truths(), [](const Truth& truth) {
-      return truth.is_exact || !truth.value.is_floating_point();
-    });
+    const bool is_exact =
+        std::ranges::all_of(set.expected_outputs(), [](const ExpectedOutput& expected_output) {
+          return expected_output.is_exact || !expected_output.value.is_floating_point();
+        });
     if (result.wrong_elements > 0 && !is_exact && problem_.has_oracle()) {
       problem_.look_closer(slot);
       result = judge_outputs(slot, set);
@@ -103,7 +105,7 @@ void Evaluation::run_trials() {
   refuse_written();
   if (!mismatched && near.any()) mismatched = !settles_trials(last_slot, 0);
   if (mismatched) decide_mismatch(last_slot);
-  run_families();
+  run_distributions();
   run_poisons_left();
 }
 
@@ -111,7 +113,7 @@ void Evaluation::run_trials() {
 void Evaluation::check_next_calls(std::size_t slot) {
   if (!problem_.is_stateful()) return;
   constexpr std::uint32_t kNextCalls = 2;
-  const JudgedProblem::FamilySpan span(problem_, slot);
+  const JudgedProblem::DistributionSpan span(problem_, slot);
   for (std::uint32_t step = 1; step <= kNextCalls; ++step) {
     problem_.enter_step(slot, step);
     problem_.device().synchronize();
@@ -165,64 +167,65 @@ void Evaluation::refuse_written(std::span<const std::size_t> slots) {
 }
 
 /// The same candidate, in the same memory, with inputs of other kinds.
-void Evaluation::run_families() {
+void Evaluation::run_distributions() {
   share(0);
   problem_.forget_room();
   bool mismatched = false;
   std::size_t last_slot = 0;
-  std::optional<JudgedProblem::FamilySpan> span;
-  for (const std::string& family : problem_.families()) {
-    const std::size_t slot = problem_.family_slot(family);
+  std::optional<JudgedProblem::DistributionSpan> span;
+  for (const std::string& distribution : problem_.distributions()) {
+    const std::size_t slot = problem_.distribution_slot(distribution);
     if (!span || last_slot != slot) {
       span.reset();
       span.emplace(problem_, slot);
       last_slot = slot;
     }
-    const bool settled = run_family(slot, family, mismatched);
+    const bool settled = run_distribution(slot, distribution, mismatched);
     if (settled && !request_.all_trials) break;
   }
   if (mismatched) decide_mismatch(last_slot);
 }
 
-bool Evaluation::run_family(std::size_t slot, const std::string& family, bool& mismatched) {
-  if (!problem_.enter_family(slot, family)) {
-    if (problem_.lacked_room(family)) flag("family_unchecked");
+bool Evaluation::run_distribution(std::size_t slot, const std::string& distribution,
+                                  bool& mismatched) {
+  if (!problem_.enter_distribution(slot, distribution)) {
+    if (problem_.lacked_room(distribution)) flag("distribution_unchecked");
     return false;
   }
-  watch_->lap("families");
+  watch_->lap("distributions");
   call_on_next_poison(slot);
-  watch_->lap("family_call");
+  watch_->lap("distribution_call");
   check_red_zones(slot);
   InputSet& set = problem_.slot_set(slot);
-  auto results = judge_in_family(problem_, slot, family, 1,
-                                 [&](std::size_t) { return judge_outputs(slot, set); });
+  auto results = judge_in_distribution(problem_, slot, distribution, 1,
+                                       [&](std::size_t) { return judge_outputs(slot, set); });
   if (results.empty()) return false;
   poisons_.note_compared(sets_[slot].poison);
   const bool wrong = results.front().wrong_elements > 0;
   const double norm_error = norm_error_;
   if (wrong) note_wrong(slot, set, results.front(), !mismatched);
-  flag_departures(slot, set);
-  if (wrong && settles_family(slot, family, results.front())) {
+  flag_deviations(slot, set);
+  if (wrong && settles_distribution(slot, distribution, results.front())) {
     norm_error_ = norm_error;
     return mismatched;
   }
   mismatched = mismatched || wrong;
   verdict_.record.correctness.push_back(results.front());
   // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
-  // then the next family tells.
-  const bool may_be_mistake = family == kNearFamily;
+  // then the next distribution tells.
+  const bool may_be_mistake = distribution == kNearDistribution;
   if (wrong && !may_be_mistake) refuse_old_outputs(slot, results.front(), seen_outputs_);
   if (set.first_changed_source() != nullptr) throw problem_.input_written();
   const bool goes_on = wrong && may_be_mistake && is_old_output(slot, seen_outputs_);
   return mismatched && !goes_on;
 }
 
-void Evaluation::flag_departures(std::size_t slot, InputSet& set) {
+void Evaluation::flag_deviations(std::size_t slot, InputSet& set) {
   const auto outputs = outputs_in(slot);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const std::uint64_t seen = set.truths().at(i).departures(outputs[i]);
-    for (const auto& [departure, name] : departure_flags())
-      if ((seen >> static_cast<unsigned>(departure) & 1) != 0) flag(name);
+    const std::uint64_t seen = set.expected_outputs().at(i).deviations(outputs[i]);
+    for (const auto& [deviation, name] : deviation_flags())
+      if ((seen >> static_cast<unsigned>(deviation) & 1) != 0) flag(name);
   }
 }
 
@@ -273,7 +276,7 @@ void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& 
   note_tolerance(slot, set, result, is_first);
   const auto outputs = outputs_in(slot);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    const at::Tensor& expected = set.truths().at(i).value;
+    const at::Tensor& expected = set.expected_outputs().at(i).value;
     if (!outputs[i].is_floating_point() || !expected.is_floating_point()) continue;
     norm_error_ = std::max(norm_error_, norm_error(expected, without_ties(slot, i, outputs[i])));
   }
@@ -293,9 +296,10 @@ void Evaluation::decide_mismatch(std::size_t slot) {
   if (row != nullptr && row->tolerance <= asked) row = nullptr;
   if (unwritten_ || reads_unwritten_) row = nullptr;
   if (row != nullptr) verdict_.record.correct_at = std::string(row->name);
-  const std::string where = first->family == kDrawnFamily
-                                ? fmt::format("trial {}", first->trial)
-                                : fmt::format("the input distribution {}", first->family.str());
+  const std::string where =
+      first->distribution == kDrawnDistribution
+          ? fmt::format("trial {}", first->trial)
+          : fmt::format("the input distribution {}", first->distribution.str());
   const bool unwritten = row == nullptr && unwritten_;
   const std::string why =
       (reads_unwritten_ ? ", and change with the contents of memory that the call has not written"

@@ -6,7 +6,7 @@
 using u64 = unsigned long long;
 constexpr int kThreads = 256;
 
-struct Errors { u64 wrong, first; double max_abs, max_rel, allclose_at; u64 departures; };
+struct Errors { u64 wrong, first; double max_abs, max_rel, allclose_at; u64 deviations; };
 struct Squares { double sum; u64 count; };
 
 struct half_bits { unsigned short bits; };
@@ -36,16 +36,16 @@ __device__ bool same(bfloat16_bits x, bfloat16_bits y) { return number(x) == num
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool finite(double x) { return fabs(x) < infinity(); }
 
-/// How an answer departs from one that is not finite, in the order of Departure (truth.hpp), as a
+/// How an answer departs from one that is not finite, in the order of Deviation (expected output.hpp), as a
 /// bit; 0 where it does not.
-__device__ u64 departure(double e, double g, double least_bound) {
+__device__ u64 deviation(double e, double g, double least_bound) {
   if (finite(e)) return finite(g) ? 0 : 2;
   if (e != e) return g == g ? 1 : 0;
   if (g != g) return 2;
   return finite(g) && fabs(g) >= least_bound && (g < 0) == (e < 0) ? 4 : 0;
 }
 
-/// What two numbers that differ add to `errors`. With a `least_bound` of 0 nothing is a departure.
+/// What two numbers that differ add to `errors`. With a `least_bound` of 0 nothing is a deviation.
 /// Not inlined: most are done with before, and a hundred copies of it take the compiler 20 s.
 template <bool kFloating>
 __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64 index,
@@ -53,8 +53,8 @@ __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64
   double relative = infinity();
   double distance = fabs(e - g);
   if constexpr (kFloating) {
-    const u64 departs = least_bound > 0 ? departure(e, g, least_bound) : 0;
-    errors.departures |= departs;
+    const u64 departs = least_bound > 0 ? deviation(e, g, least_bound) : 0;
+    errors.deviations |= departs;
     if (departs != 0) return errors;
     const bool odd = !(finite(e) && finite(g));
     if (odd) distance = infinity();
@@ -175,7 +175,7 @@ __device__ void compare(const E* expected, const G* got, u64 n, double scale, do
     a.max_abs = fmax(a.max_abs, b.max_abs);
     a.max_rel = fmax(a.max_rel, b.max_rel);
     a.allclose_at = fmax(a.allclose_at, b.allclose_at);
-    a.departures |= b.departures;
+    a.deviations |= b.deviations;
   });
   if (threadIdx.x == 0) out[blockIdx.x] = errors;
 }

@@ -12,8 +12,8 @@
 #include "os/descriptor_limit.hpp"
 #include "os/memory_file.hpp"
 #include "protocol/protocol.hpp"
-#include "worker/process/candidate_cage.hpp"
-#include "worker/process/zygote.hpp"
+#include "worker/process/candidate_sandbox.hpp"
+#include "worker/process/fork_server.hpp"
 #include "worker/reference/problem_host.hpp"
 
 /// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]: started by kbench alone.
@@ -29,7 +29,7 @@ int main(int argc, char** argv, char** environment) {
     }
     std::vector<char*> first_words(argv + 1, argv + argc);
     for (char** word = environment; *word != nullptr; ++word) first_words.push_back(*word);
-    // A pool of threads in the zygote would not survive its forks.
+    // A pool of threads in the fork server would not survive its forks.
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     Fd socket(std::atoi(argv[1]));
     protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
@@ -37,10 +37,10 @@ int main(int argc, char** argv, char** environment) {
     raise_descriptor_limit();
     worker::start_python(argv[3], argv[4]);
     const std::string hidden = read_whole(Fd(protocol::kHiddenFoldersFd).value());
-    const worker::CandidateCage cage({argv + 4, argv + argc}, hidden, std::move(first_words));
+    const worker::CandidateSandbox sandbox({argv + 4, argv + argc}, hidden, std::move(first_words));
     const nlohmann::json ready{{"torch", worker::torch_version()}};
     channel.send(protocol::MessageType::kReady, ready.dump());
-    code = worker::zygote_main(std::move(channel), cage);
+    code = worker::fork_server_main(std::move(channel), sandbox);
   } catch (const std::exception& error) {
     fmt::print(stderr, "kbench-worker: {}\n", error.what());
   }

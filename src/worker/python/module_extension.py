@@ -38,7 +38,7 @@ class BuildError(RuntimeError):
         self.sentence = f"Error building extension {name!r}: {first}"
 
 
-class ScoutStop(BaseException):
+class DryImportStop(BaseException):
     """Ends a dry import: the candidate needs an extension that is not built. Candidates must not
     catch it."""
 
@@ -55,10 +55,10 @@ class _Pending:
         return _Pending(f"{self._pending_name}.{name}")
 
     def __call__(self, *args, **kwargs):
-        raise ScoutStop(self._pending_name)
+        raise DryImportStop(self._pending_name)
 
     def _needs_value(self, *args):
-        raise ScoutStop(self._pending_name)
+        raise DryImportStop(self._pending_name)
 
     __iter__ = __len__ = __getitem__ = __bool__ = __int__ = __float__ = __index__ = _needs_value
 
@@ -267,7 +267,7 @@ class _Kernel:
                 f"Kernel requires {shared_mem} bytes of shared memory, but "
                 f"{self._max_shared_mem_bytes} are configured: call set_shared_memory_config()")
         if self._launch is None:
-            raise ScoutStop(self._name)
+            raise DryImportStop(self._name)
         self._launch([int(grid[i]) for i in range(3)], [int(block[i]) for i in range(3)], plain,
                      int(shared_mem))
 

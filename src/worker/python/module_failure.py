@@ -125,11 +125,11 @@ def _special_cause(error):
                                  "allows files that the system and Python have installed, the "
                                  "candidate's own folder (TMPDIR is in it) and, if the machine "
                                  "supports it, a private /tmp (kbench doctor lists what the "
-                                 "sandbox lacks; --no-cage runs your own kernels without it)")
+                                 "sandbox lacks; --no-sandbox runs your own kernels without it)")
     if isinstance(error, RuntimeError) and _NO_SHARED_MEMORY.match(str(error)):
         return "no_permission", ("shared memory cannot be accessed: this machine does not let "
                                  "kbench give candidates a private /dev/shm (kbench doctor lists "
-                                 "what the sandbox lacks; --no-cage runs your own kernels without "
+                                 "what the sandbox lacks; --no-sandbox runs your own kernels without "
                                  "it)")
     accelerator_error = getattr(torch, "AcceleratorError", ())
     if isinstance(error, accelerator_error) or str(error).startswith("CUDA error"):

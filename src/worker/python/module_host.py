@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs a module candidate (KernelBench's ModelNew) in the candidate's own process.
 
-The functions raise CandidateFailure for the candidate's own faults, and ScoutStop if a dry import
+The functions raise CandidateFailure for the candidate's own faults, and DryImportStop if a dry import
 can go no further. Tensors are passed as they are, everything else as plain values.
 """
 
@@ -21,7 +21,7 @@ import torch
 from kbench_worker import (kernelbench_rules, model_state, module_cpu, module_extension,
                            module_weights, problem_names)
 from kbench_worker.model_setup import build, host_tensors, move_host_tensors
-from kbench_worker.module_extension import ScoutStop
+from kbench_worker.module_extension import DryImportStop
 from kbench_worker.module_failure import (CandidateFailure, Source, failure_from, log_of,
                                           speaks_of_host)
 from kbench_worker.module_refusals import seal
@@ -145,7 +145,7 @@ def load_candidate(path, source, folder, request_compile, names=None, changes=No
         sys.argv = [Source.file]
     try:
         exec(code, module.__dict__)
-    except ScoutStop:
+    except DryImportStop:
         raise
     except BaseException as error:
         raise failure_from(error, "import_failed") from error
@@ -191,7 +191,7 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
         model = build(construct, device if redraw else None, precision, seed, redraw, before)
         module_weights.remember(model, before)
         return model
-    except ScoutStop:
+    except DryImportStop:
         raise
     except BaseException as error:
         reason = isinstance(error, TypeError) and _does_not_fit(module.ModelNew, init_arguments)
@@ -254,7 +254,7 @@ def forward(model, arguments):
     try:
         with torch.no_grad():
             return model(*arguments)
-    except ScoutStop:
+    except DryImportStop:
         raise
     except BaseException as error:
         reason = isinstance(error, TypeError) and _does_not_fit(model.forward, arguments)

@@ -156,7 +156,7 @@ _STATE = {
 }
 
 
-def _init_of_a_scout(module, precision):
+def _init_of_a_dry_import(module, precision):
     """The constructor's arguments for a dry import. Only shapes matter there, and they do not
     depend on a seed."""
     try:
@@ -187,7 +187,7 @@ def pack(module, precision):
                       if name not in imported and problem_names.is_plain(value)},
         "changed": module.kbench_changed,
         "state": state,
-        "init": _init_of_a_scout(module, precision),
+        "init": _init_of_a_dry_import(module, precision),
         "inputs": _inputs_as_shapes(module, precision),
     }, _PROTOCOL)
 

@@ -10,7 +10,7 @@ import sys
 
 import torch
 
-from kbench_worker import input_families
+from kbench_worker import input_distributions
 from kbench_worker.model_constants import redrawn
 
 
@@ -35,8 +35,8 @@ def _construct(device):
 
 def _change_inputs(device):
     like = torch.linspace(-1, 1, 4096, device=device).view(64, 64)
-    for name in input_families.names():
-        input_families.change(name, [like.clone()], 0)
+    for name in input_distributions.names():
+        input_distributions.change(name, [like.clone()], 0)
 
 
 @contextlib.contextmanager

@@ -29,11 +29,11 @@ Answers answers_of(std::vector<at::Tensor> outputs, const std::vector<at::Tensor
   for (auto& output : outputs)
     answers.outputs.push_back(
         is_alone(output) ? std::move(output) : output.detach().clone(at::MemoryFormat::Contiguous));
-  answers.truths = truths_of(answers.outputs, exact, usual);
+  answers.expected_outputs = expected_outputs_of(answers.outputs, exact, usual);
   // Of two tensors of one type the better one will do.
   for (std::size_t i = 0; i < answers.outputs.size(); ++i)
-    if (answers.truths[i].value.scalar_type() == answers.outputs[i].scalar_type())
-      answers.outputs[i] = answers.truths[i].value;
+    if (answers.expected_outputs[i].value.scalar_type() == answers.outputs[i].scalar_type())
+      answers.outputs[i] = answers.expected_outputs[i].value;
   return answers;
 }
 
@@ -235,7 +235,7 @@ std::vector<std::int64_t> InputSet::input_digests() const {
 
 void InputSet::exchange_answers(Answers& answers) {
   std::swap(answers_.outputs, answers.outputs);
-  std::swap(answers_.truths, answers.truths);
+  std::swap(answers_.expected_outputs, answers.expected_outputs);
   const auto written = written_slots();
   answers.written.resize(written.size());
   for (std::size_t i = 0; i < written.size(); ++i)
@@ -244,7 +244,8 @@ void InputSet::exchange_answers(Answers& answers) {
 
 EagerErrors InputSet::eager_errors() const {
   EagerErrors errors;
-  for (const Truth& truth : answers_.truths) errors.push_back(truth.eager_error);
+  for (const ExpectedOutput& expected_output : answers_.expected_outputs)
+    errors.push_back(expected_output.eager_error);
   return errors;
 }
 
@@ -327,9 +328,9 @@ std::size_t InputSet::size_bytes() const {
       if (slot.mutated) total += 2 * slot.source.size_bytes();
     }
   for (const auto& slot : state_) total += slot.source.size_bytes();
-  for (const auto& truth : answers_.truths)
-    if (truth.eager_error && truth.value.scalar_type() == at::kFloat)
-      total += static_cast<std::size_t>(truth.value.numel()) * sizeof(float);
+  for (const auto& expected_output : answers_.expected_outputs)
+    if (expected_output.eager_error && expected_output.value.scalar_type() == at::kFloat)
+      total += static_cast<std::size_t>(expected_output.value.numel()) * sizeof(float);
   for (const auto& output : answers_.outputs)
     total += static_cast<std::size_t>(output.numel()) * output.element_size();
   return total;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "worker/compare/truth.hpp"
+#include "worker/compare/expected_output.hpp"
 #include "worker/device/device.hpp"
 #include "worker/reference/problem_host.hpp"
 
@@ -64,7 +64,7 @@ struct DrawOptions {
 /// What the reference makes of the inputs of a set.
 struct Answers {
   std::vector<at::Tensor> outputs;
-  std::vector<Truth> truths;        ///< one for each of `outputs`
+  std::vector<ExpectedOutput> expected_outputs;  ///< one for each of `outputs`
   std::vector<at::Tensor> written;  ///< what is left in inputs and state that it writes, in order
 };
 
@@ -100,7 +100,7 @@ class InputSet {
   std::optional<std::vector<Argument>> own_arguments();
   const std::vector<at::Tensor>& expected() const { return answers_.outputs; }
   /// What candidates' outputs are compared with, one for each of expected().
-  const std::vector<Truth>& truths() const { return answers_.truths; }
+  const std::vector<ExpectedOutput>& expected_outputs() const { return answers_.expected_outputs; }
   const pybind11::object& model() const { return model_; }
   /// Where the reference left torch's generators; empty where a candidate has no use for it.
   const std::string& random_state() const { return random_state_; }
@@ -113,11 +113,13 @@ class InputSet {
   /// exchanged for those of the set.
   void replace_inputs(const std::vector<Argument>& values);
   void exchange_answers(Answers& answers);
-  void replace_truths(std::vector<Truth> truths) { answers_.truths = std::move(truths); }
+  void replace_expected_outputs(std::vector<ExpectedOutput> expected_outputs) {
+    answers_.expected_outputs = std::move(expected_outputs);
+  }
   /// Of what the inputs' shared memory was given.
   std::vector<std::int64_t> input_digests() const;
-  /// What the reference makes of arguments that nobody else has, state restored; its truths are of
-  /// the usual errors. It may write to the arguments.
+  /// What the reference makes of arguments that nobody else has, state restored; its expected
+  /// outputs are of the usual errors. It may write to the arguments.
   Answers answer(ProblemHost& host, const std::vector<Argument>& own, const EagerErrors& usual);
   /// The same after calls on `earlier`, with answers in double precision where there are any.
   Answers answer_after(ProblemHost& host, const std::vector<std::vector<pybind11::object>>& earlier,

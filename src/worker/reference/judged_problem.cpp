@@ -30,8 +30,8 @@ constexpr double kLargeSetBytes = 1e9;
 constexpr std::size_t kRoughTimedSets = 2;
 /// Share of the free memory that input sets may take; candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
-/// Share of a GPU's for the large answers of a problem's families: a reference that runs for long
-/// is not to run again for each candidate.
+/// Share of a GPU's for the large answers of a problem's distributions: a reference that runs for
+/// long is not to run again for each candidate.
 constexpr double kKeptShare = 1.0 / 16;
 
 /// What an answer in double precision may take where it is asked for with each set.
@@ -70,8 +70,8 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
     json.at("draw_all").get_to(options.draw_all);
-    json.at("families").get_to(options.families);
-    json.at("families_off").get_to(options.families_off);
+    json.at("distributions").get_to(options.distributions);
+    json.at("distributions_off").get_to(options.distributions_off);
     return options;
   } catch (const nlohmann::json::exception& error) {
     throw Error(fmt::format("kbench's description of a problem is invalid: {}", error.what()));
@@ -85,7 +85,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
       by_kernelbench_(kernelbench_row(options_.precision) != nullptr) {
   set_precision(options_.precision);
   set_eval_mode(options_.eval_mode);
-  check_families_off();
+  check_distributions_off();
   load_kernels();
   if (by_kernelbench_) {
     seeds_ = host_.kernelbench_seeds(options_.trials);

@@ -16,10 +16,10 @@
 
 namespace kbench::worker {
 
-/// The family whose answers may be exact.
-inline constexpr const char* kWholeFamily = "small_integers";
-/// The family that is a trial's inputs, but for a few elements.
-inline constexpr const char* kNearFamily = "few_changed";
+/// The distribution whose answers may be exact.
+inline constexpr const char* kWholeDistribution = "small_integers";
+/// The distribution that is a trial's inputs, but for a few elements.
+inline constexpr const char* kNearDistribution = "few_changed";
 
 /// What a run asks of a judge for one problem.
 struct JudgeOptions {
@@ -37,12 +37,13 @@ struct JudgeOptions {
   protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< by which calls are timed on a GPU
   std::string score = "span";  ///< what of the device's records is a call's time: span or busy
   double timing_budget_s = 0.5;
-  double memory_share = 1;  ///< of the device's free memory, for input sets
-  bool draw_all = false;    ///< all sets at once, where nobody waits for the first
-  bool families = true;     ///< ask with families of inputs as well
-  bool eval_mode = false;   ///< models are in eval mode, the reference's as the candidate's
-  std::map<std::string, std::string> families_off;  ///< which do not suit the problem, and why not
-  std::string kernels;  ///< image of the judge's own kernels; empty: torch's operators compare
+  double memory_share = 1;    ///< of the device's free memory, for input sets
+  bool draw_all = false;      ///< all sets at once, where nobody waits for the first
+  bool distributions = true;  ///< ask with input distributions as well
+  bool eval_mode = false;     ///< models are in eval mode, the reference's as the candidate's
+  std::map<std::string, std::string>
+      distributions_off;  ///< which do not suit the problem, and why not
+  std::string kernels;    ///< image of the judge's own kernels; empty: torch's operators compare
 };
 
 /// Throws kbench::Error where a field is missing.
@@ -68,7 +69,7 @@ class JudgedProblem {
   /// Those attributes, for people.
   std::string state_names() const;
   /// Puts inputs for one more call in a row, after `step` of them from the trial's on, and the
-  /// reference's answers to that call, into the set of a slot; see leave_families().
+  /// reference's answers to that call, into the set of a slot; see leave_distributions().
   void enter_step(std::size_t slot, std::uint32_t step);
   /// Whether another problem may follow in this process.
   bool leaves_no_trace() const;
@@ -124,18 +125,18 @@ class JudgedProblem {
   std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
   /// Counts how often the memory of its inputs became another one: mostly it is drawn into anew.
   std::uint64_t memory_generation(std::size_t slot) const { return memory_generations_[slot]; }
-  /// The families of inputs that it is asked with besides those that it draws.
-  std::vector<std::string> families() const;
-  /// Puts inputs of a family and the reference's answers to them into the set of a slot; false
-  /// where there are none.
-  bool enter_family(std::size_t slot, const std::string& name);
+  /// The input distributions that it is asked with besides those that it draws.
+  std::vector<std::string> distributions() const;
+  /// Puts inputs of a distribution and the reference's answers to them into the set of a slot;
+  /// false where there are none.
+  bool enter_distribution(std::size_t slot, const std::string& name);
   /// A further set of inputs of a distribution, the same for all candidates.
   struct FurtherSet {
     std::uint32_t number = 0;
     bool noisy = false;  ///< no two elements of a tensor are equal
   };
   /// Puts that and the answers to it, in double precision where there are any, into the set of a
-  /// slot; false if they say nothing. `name`: a family, or kDrawnFamily.
+  /// slot; false if they say nothing. `name`: a distribution, or kDrawnDistribution.
   bool enter_further(std::size_t slot, const std::string& name, FurtherSet further);
   /// By how much, relative to the sum, a float32 sum of equal addends may be off that are added one
   /// by one: of as many as the reference's operators add up for one element. Found once.
@@ -146,34 +147,37 @@ class JudgedProblem {
   /// Makes sure that one who answers otherwise is wrong: looks at the reference in double
   /// precision, and at inputs that are a rounding error away. After that the set's answers may be
   /// others.
-  bool confirm_family(std::size_t slot, const std::string& name);
+  bool confirm_distribution(std::size_t slot, const std::string& name);
   /// Gives the set of a slot the answers in double precision, where there are any, in place of
   /// those that it has.
   void look_closer(std::size_t slot);
-  /// The slot in which a family is asked: of the nearest, few elements are changed of what the last
-  /// trial asked. Its answers are kept for the next candidate, so all ask there.
-  std::size_t family_slot(std::string_view name) const {
-    return name == kNearFamily ? static_cast<std::size_t>(options_.trials - 1) % resident_ : 0;
+  /// The slot in which a distribution is asked: of the nearest, few elements are changed of what
+  /// the last trial asked. Its answers are kept for the next candidate, so all ask there.
+  std::size_t distribution_slot(std::string_view name) const {
+    return name == kNearDistribution ? static_cast<std::size_t>(options_.trials - 1) % resident_
+                                     : 0;
   }
   /// Puts back what the set of a slot held before it was given other inputs than a trial's.
-  void leave_families(std::size_t slot) { leave(slot); }
+  void leave_distributions(std::size_t slot) { leave(slot); }
   /// Does so when it goes.
-  class FamilySpan {
+  class DistributionSpan {
    public:
-    FamilySpan(JudgedProblem& problem, std::size_t slot) : problem_(problem), slot_(slot) {}
-    ~FamilySpan() { problem_.leave_families(slot_); }
-    FamilySpan(const FamilySpan&) = delete;
-    FamilySpan& operator=(const FamilySpan&) = delete;
+    DistributionSpan(JudgedProblem& problem, std::size_t slot) : problem_(problem), slot_(slot) {}
+    ~DistributionSpan() { problem_.leave_distributions(slot_); }
+    DistributionSpan(const DistributionSpan&) = delete;
+    DistributionSpan& operator=(const DistributionSpan&) = delete;
 
    private:
     JudgedProblem& problem_;
     std::size_t slot_;
   };
-  /// Why those families that were left out were, by name.
-  std::map<std::string, std::string> families_left_out() const;
+  /// Why those distributions that were left out were, by name.
+  std::map<std::string, std::string> distributions_left_out() const;
   /// Whether it was left out for want of memory since forget_room(); another candidate may leave
   /// more.
-  bool lacked_room(const std::string& family) const { return no_room_.contains(family); }
+  bool lacked_room(const std::string& distribution) const {
+    return no_room_.contains(distribution);
+  }
   void forget_room() { no_room_.clear(); }
 
   /// Forgets all sets: somebody may have written to them. Of the next ones candidates can write to
@@ -230,19 +234,19 @@ class JudgedProblem {
   bool may_keep_state(bool answers_alike);
   void measure_reference(InputSet& set);
 
-  /// What is known of a family of inputs.
-  struct Family {
+  /// What is known of a input distribution.
+  struct Distribution {
     std::string why_not;             ///< empty where it applies
     std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again
     bool is_kept = false;            ///< they stay for the next candidate
     std::size_t large_bytes = 0;     ///< of them, where they count among kept_bytes_
     bool confirmed = false;          ///< who answers otherwise is wrong
   };
-  void check_families_off() const;
-  std::uint64_t family_seed(const std::string& name) const;
-  Family ask(InputSet& set, const std::vector<Argument>& inputs, const std::string& name,
-             bool confirmed);
-  void give(InputSet& set, Family& family);
+  void check_distributions_off() const;
+  std::uint64_t distribution_seed(const std::string& name) const;
+  Distribution ask(InputSet& set, const std::vector<Argument>& inputs, const std::string& name,
+                   bool confirmed);
+  void give(InputSet& set, Distribution& distribution);
   bool look_closer(InputSet& set, std::string& why_not);
   std::string why_not_steady(InputSet& set, bool exact);
 
@@ -279,8 +283,8 @@ class JudgedProblem {
   bool signs_ = true;                          ///< the reference bears parameters below zero
   bool writable_ = false;                      ///< see redraw()
   std::uint32_t timed_draws_ = 0;              ///< so far
-  std::map<std::string, Family> families_;
-  std::set<std::string> no_room_;    ///< families
+  std::map<std::string, Distribution> distributions_;
+  std::set<std::string> no_room_;    ///< distributions
   std::size_t kept_bytes_ = 0;       ///< of their large answers
   std::size_t most_kept_bytes_ = 0;  ///< that those may take
   /// Of a trial's set as drawn, while it holds other inputs.

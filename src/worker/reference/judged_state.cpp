@@ -51,7 +51,7 @@ std::string JudgedProblem::state_names() const { return names_of(state_); }
 bool JudgedProblem::answers_again(InputSet& set) {
   set.restore();
   host_.reseed(kRandomState);
-  return are_right(set.truths(), set.call(host_, set.model()), options_.precision);
+  return are_right(set.expected_outputs(), set.call(host_, set.model()), options_.precision);
 }
 
 void JudgedProblem::check_random_reference() {

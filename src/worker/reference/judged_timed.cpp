@@ -55,7 +55,7 @@ JudgedProblem::TimedAnswers::TimedAnswers(JudgedProblem& problem, std::size_t sl
 }
 
 void JudgedProblem::look_closer(std::size_t slot) {
-  std::string ignored;  // what is said of a family
+  std::string ignored;  // what is said of a distribution
   InputSet& set = slot_set(slot);
   look_closer(set, ignored);
   set.restore();

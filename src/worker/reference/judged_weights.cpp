@@ -11,7 +11,8 @@ bool JudgedProblem::depends_on_weights_and_inputs() {
   const auto other = static_cast<std::uint32_t>(options_.trials);
   InputSet& set = slot_set(0);
   const auto is_right = [&](const pybind11::object& model, const std::vector<Argument>& inputs) {
-    return are_right(set.truths(), host_.forward(model, objects_of(inputs)), options_.precision);
+    return are_right(set.expected_outputs(), host_.forward(model, objects_of(inputs)),
+                     options_.precision);
   };
   bool depends = true;
   try {

@@ -10,7 +10,8 @@
 namespace kbench::worker {
 namespace {
 
-/// Of the reference's own: what is nearer than that to the truth is no measure for others.
+/// Of the reference's own: what is nearer than that to the expected output is no measure for
+/// others.
 constexpr double kSmallestError = 1e-8;
 
 /// What counts as a near miss: the share of a distribution's elements, and how far off they are.
@@ -26,26 +27,26 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
   double max_abs = 0;
   double max_rel = 0;
   std::size_t output = 0;
-  for (const auto& [truth, got, is_output] : answer) {
-    const double allowed = truth.allowed(tolerance_for(precision, got.scalar_type()));
-    auto comparison = truth.compared(got, allowed, comparison_rule(precision));
-    if (comparison.wrong_elements > 0 && truth.wider.defined()) {
-      auto wider = compare(truth.wider, got, allowed, comparison_rule(precision));
+  for (const auto& [expected_output, got, is_output] : answer) {
+    const double allowed = expected_output.allowed(tolerance_for(precision, got.scalar_type()));
+    auto comparison = expected_output.compared(got, allowed, comparison_rule(precision));
+    if (comparison.wrong_elements > 0 && expected_output.wider.defined()) {
+      auto wider = compare(expected_output.wider, got, allowed, comparison_rule(precision));
       if (wider.wrong_elements < comparison.wrong_elements) comparison = std::move(wider);
     }
-    if (truth.is_exact && truth.eager_error.value_or(0) > kSmallestError)
-      result.error_ratio =
-          std::max(result.error_ratio.value_or(0), comparison.max_rel_error / *truth.eager_error);
+    if (expected_output.is_exact && expected_output.eager_error.value_or(0) > kSmallestError)
+      result.error_ratio = std::max(result.error_ratio.value_or(0),
+                                    comparison.max_rel_error / *expected_output.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
     // torch's allclose knows no NaN that is right: the other trials tell.
-    if (truth.non_finite)
+    if (expected_output.non_finite)
       comparison.allclose_at = std::min(
           comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
     result.elements += got.numel();
     if (comparison.wrong_elements > 0) {
       result.worst_ratio = std::max(result.worst_ratio, comparison.max_rel_error / allowed);
-      result.whole = result.whole || truth.whole > 0;
+      result.whole = result.whole || expected_output.whole > 0;
     }
     if (is_output)
       result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
@@ -61,13 +62,15 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
   return result;
 }
 
-bool are_right(std::span<const Truth> truths, std::span<const at::Tensor> outputs,
-               std::string_view precision) {
-  return std::ranges::equal(truths, outputs, [&](const Truth& truth, const at::Tensor& output) {
-    const double allowed = truth.allowed(tolerance_for(precision, output.scalar_type()));
-    return truth.value.sizes() == output.sizes() &&
-           truth.compared(output, allowed).wrong_elements == 0;
-  });
+bool are_right(std::span<const ExpectedOutput> expected_outputs,
+               std::span<const at::Tensor> outputs, std::string_view precision) {
+  return std::ranges::equal(expected_outputs, outputs,
+                            [&](const ExpectedOutput& expected_output, const at::Tensor& output) {
+                              const double allowed = expected_output.allowed(
+                                  tolerance_for(precision, output.scalar_type()));
+                              return expected_output.value.sizes() == output.sizes() &&
+                                     expected_output.compared(output, allowed).wrong_elements == 0;
+                            });
 }
 
 bool NearMisses::takes(const JudgedAnswer& judged) {
@@ -80,18 +83,18 @@ bool NearMisses::takes(const JudgedAnswer& judged) {
   return true;
 }
 
-std::vector<JudgedAnswer> judge_in_family(JudgedProblem& problem, std::size_t slot,
-                                          const std::string& family, std::size_t answers,
-                                          const std::function<JudgedAnswer(std::size_t)>& judge) {
+std::vector<JudgedAnswer> judge_in_distribution(
+    JudgedProblem& problem, std::size_t slot, const std::string& distribution, std::size_t answers,
+    const std::function<JudgedAnswer(std::size_t)>& judge) {
   const auto is_wrong = [](const JudgedAnswer& result) { return result.wrong_elements > 0; };
   std::vector<JudgedAnswer> results;
   for (std::size_t i = 0; i < answers; ++i) results.push_back(judge(i));
   if (std::ranges::any_of(results, is_wrong)) {
-    if (!problem.confirm_family(slot, family)) return {};
+    if (!problem.confirm_distribution(slot, distribution)) return {};
     for (std::size_t i = 0; i < answers; ++i)
       if (is_wrong(results[i])) results[i] = judge(i);
   }
-  for (JudgedAnswer& result : results) result.family = family;
+  for (JudgedAnswer& result : results) result.distribution = distribution;
   return results;
 }
 

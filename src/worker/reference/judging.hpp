@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "kbench/record.hpp"
-#include "worker/compare/truth.hpp"
+#include "worker/compare/expected_output.hpp"
 #include "worker/reference/judged_problem.hpp"
 
 /// What every answer to a problem is held to, whoever gives it: a candidate, or an audit.
@@ -16,8 +16,8 @@ namespace kbench::worker {
 
 /// One tensor of an answer, and what it should be.
 struct AnsweredTensor {
-  Truth truth;
-  at::Tensor got;         ///< of the truth's shape and of the output's type
+  ExpectedOutput expected_output;
+  at::Tensor got;         ///< of the expected output's shape and of the output's type
   bool is_output = true;  ///< else an input or state that the answer may write
 };
 
@@ -25,23 +25,23 @@ struct AnsweredTensor {
 struct JudgedAnswer : TrialResult {
   std::int64_t elements = 0;  ///< of all tensors of the answer
   double worst_ratio = 0;     ///< of an error to its tolerance, in tensors with wrong elements
-  bool whole = false;         ///< nothing is rounded in one of those tensors (Truth::whole)
+  bool whole = false;  ///< nothing is rounded in one of those tensors (Expected output::whole)
 };
 
 /// Compares an answer to one trial by the rule and the tolerance of a precision row.
 JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
                           std::span<const AnsweredTensor> answer);
 
-/// Whether outputs are an answer to what the truths are of, within their tolerances.
-bool are_right(std::span<const Truth> truths, std::span<const at::Tensor> outputs,
-               std::string_view precision);
+/// Whether outputs are an answer to what the expected outputs are of, within their tolerances.
+bool are_right(std::span<const ExpectedOutput> expected_outputs,
+               std::span<const at::Tensor> outputs, std::string_view precision);
 
-/// The results of `answers` answers to a family of inputs, which the set of the slot holds by now;
-/// `judge` gives that of one. Where one is wrong, makes sure of the truth first and asks again:
-/// nothing where the family turns out to say nothing.
-std::vector<JudgedAnswer> judge_in_family(JudgedProblem& problem, std::size_t slot,
-                                          const std::string& family, std::size_t answers,
-                                          const std::function<JudgedAnswer(std::size_t)>& judge);
+/// The results of `answers` answers to a input distribution, which the set of the slot holds by
+/// now; `judge` gives that of one. Where one is wrong, makes sure of the expected output first and
+/// asks again: nothing where the distribution turns out to say nothing.
+std::vector<JudgedAnswer> judge_in_distribution(
+    JudgedProblem& problem, std::size_t slot, const std::string& distribution, std::size_t answers,
+    const std::function<JudgedAnswer(std::size_t)>& judge);
 
 /// Wrong answers of one candidate to one distribution of inputs that are wrong by so little that
 /// another order of additions may decide: at most max(1, 1e-5 n) of the distribution's n elements

@@ -68,8 +68,8 @@ py::object call_kernelbench(const char* name, Args&&... arguments) {
 }
 
 template <typename... Args>
-py::object call_families(const char* name, Args&&... arguments) {
-  return call_in(embedded_module("input_families"), name, std::forward<Args>(arguments)...);
+py::object call_distributions(const char* name, Args&&... arguments) {
+  return call_in(embedded_module("input_distributions"), name, std::forward<Args>(arguments)...);
 }
 
 py::list python_inputs(const std::vector<Argument>& inputs) {
@@ -165,13 +165,13 @@ ProblemHost::ProblemHost(const std::string& path, const std::string& source, con
   module_ = call("load", path, python_text(source), python_sizes(sizes));
 }
 
-std::vector<std::string> input_families() {
-  return call_families("names").cast<std::vector<std::string>>();
+std::vector<std::string> input_distributions() {
+  return call_distributions("names").cast<std::vector<std::string>>();
 }
 
-std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,
+std::string reduce_problem(const std::string& path, const std::string& source, const Sizes& sizes,
                            double max_bytes, double max_flops) {
-  return call_in(embedded_module("problem_shrink"), "shrink", path, python_text(source),
+  return call_in(embedded_module("problem_reduce"), "reduce_sizes", path, python_text(source),
                  python_sizes(sizes), max_bytes, max_flops)
       .cast<std::string>();
 }
@@ -275,14 +275,17 @@ std::pair<std::vector<at::Tensor>, std::string> ProblemHost::half_outputs(
   return {std::move(outputs), found[1].cast<std::string>()};
 }
 
-bool ProblemHost::change_inputs(const std::string& family, const std::vector<Argument>& inputs,
-                                std::uint64_t seed, bool noisy) {
-  return call_families("change", family, python_inputs(inputs), seed >> 1, noisy).cast<bool>();
+bool ProblemHost::change_inputs(const std::string& distribution,
+                                const std::vector<Argument>& inputs, std::uint64_t seed,
+                                bool noisy) {
+  return call_distributions("change", distribution, python_inputs(inputs), seed >> 1, noisy)
+      .cast<bool>();
 }
 
 std::vector<py::object> ProblemHost::nudged(const std::vector<Argument>& inputs, bool exact) {
   std::vector<py::object> copies;
-  for (const auto& item : call_families("nudged", python_inputs(inputs), exact).cast<py::list>())
+  for (const auto& item :
+       call_distributions("nudged", python_inputs(inputs), exact).cast<py::list>())
     copies.push_back(py::reinterpret_borrow<py::object>(item));
   return copies;
 }

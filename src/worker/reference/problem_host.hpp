@@ -92,9 +92,9 @@ class ProblemHost {
   /// be had.
   std::pair<std::vector<at::Tensor>, std::string> half_outputs(
       const pybind11::object& model, const std::vector<pybind11::object>& arguments);
-  /// Makes drawn inputs members of a family, in place; false where that changes nothing. `noisy`:
-  /// no two elements of a tensor are equal.
-  bool change_inputs(const std::string& family, const std::vector<Argument>& inputs,
+  /// Makes drawn inputs members of a distribution, in place; false where that changes nothing.
+  /// `noisy`: no two elements of a tensor are equal.
+  bool change_inputs(const std::string& distribution, const std::vector<Argument>& inputs,
                      std::uint64_t seed, bool noisy = false);
   /// Copies of inputs in which each element is a rounding error away, in double precision or each
   /// in its own type.
@@ -146,12 +146,12 @@ class ProblemHost {
 /// Puts back what keep_state() has of a model (model_state.py). Throws ProblemFailure.
 void restore_model(const pybind11::object& kept);
 
-/// Names of the families of inputs (input_families.py), in their order.
-std::vector<std::string> input_families();
+/// Names of the input distributions (input_distributions.py), in their order.
+std::vector<std::string> input_distributions();
 
-/// Sizes at which a problem is within the limits, or as near as it comes: {"sizes", "shrunk"} as
-/// JSON. Throws ProblemFailure.
-std::string shrink_problem(const std::string& path, const std::string& source, const Sizes& sizes,
+/// Sizes at which a problem is within the limits, or as near as it comes: {"sizes",
+/// "reduced_sizes"} as JSON. Throws ProblemFailure.
+std::string reduce_problem(const std::string& path, const std::string& source, const Sizes& sizes,
                            double max_bytes, double max_flops);
 
 /// Global state that decides what fp32 means, for this process.

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "worker/device/device_cuda.hpp"
-#include "worker/device/kernel_ledger.hpp"
+#include "worker/device/kernel_trace.hpp"
 #include "worker/timing/timing.hpp"
 
 // The part of a GPU that takes times: caches flushed, inputs veiled, streams held, calls timed.

@@ -58,16 +58,16 @@ kbench.highlighted = (text, name) => {
 };
 
 // Source with numbered lines; annotations stand below their lines.
-kbench.sourceView = (source, marks) => {
+kbench.sourceView = (source, annotations) => {
   const said = new Map();
-  for (const mark of marks) said.set(mark.line, (said.get(mark.line) || []).concat([mark]));
+  for (const annotation of annotations) said.set(annotation.line, (said.get(annotation.line) || []).concat([annotation]));
   const lines = kbench.highlighted(source.text.replace(/\n$/, ""), source.language);
   return kbench.make("pre", { class: "source", tabindex: "0", "aria-label": "source" }, lines.map((pieces, i) => {
     const of = said.get(i + 1) || [];
     return kbench.make("span", { class: "row" + (of.length > 0 ? " marked" : ""), "data-line": i + 1 },
       kbench.make("span", { class: "number", "aria-hidden": "true" }, String(i + 1)),
       pieces.map(([text, kind]) => (kind ? kbench.make("span", { class: kind }, text) : text)),
-      of.map((mark) => kbench.make("span", { class: "said " + (mark.severity === "error" ? "bad" : "soft") },
-        mark.severity + ": " + mark.text)));
+      of.map((annotation) => kbench.make("span", { class: "said " + (annotation.severity === "error" ? "bad" : "soft") },
+        annotation.severity + ": " + annotation.text)));
   }));
 };

@@ -14,7 +14,7 @@ kbench.drawHead = (toggleTheme) => {
       kbench.make("span", { class: "status " + (data.complete ? "good" : "bad") }, data.status),
       kbench.make("button", { type: "button", "aria-label": "Light or dark", onclick: toggleTheme }, "Light / dark")),
     ...data.warnings.map((text) => kbench.make("div", { class: "notice", role: "alert" }, folded(text))),
-    kbench.make("dl", { class: "facts" }, data.facts.map(([label, text]) =>
+    kbench.make("dl", { class: "run_summary" }, data.run_summary.map(([label, text]) =>
       kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, folded(text))))),
     ...data.notes.map((text) => kbench.make("p", { class: "notice" }, text)),
   ]);

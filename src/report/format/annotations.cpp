@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT
+#include "report/format/annotations.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <tuple>
+
+#include "kbench/candidate.hpp"
+#include "kbench/error.hpp"
+#include "report/text/text.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr std::size_t kMostAnnotations = 50;
+constexpr std::size_t kLongestLine = 200;
+constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note";
+
+/// Removes a positive number from the start of `text`; 0 if there is none.
+int take_line(std::string_view& text) {
+  int line = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), line);
+  if (error != std::errc() || line < 1) return 0;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return line;
+}
+
+bool take(std::string_view& text, std::string_view start) {
+  if (!text.starts_with(start)) return false;
+  text.remove_prefix(start.size());
+  return true;
+}
+
+/// Removes "error: ", "warning #177-D: " and the like; empty if there is none.
+std::string_view take_severity(std::string_view& text) {
+  while (take(text, " ") || take(text, "fatal ") || take(text, "catastrophic ")) {
+  }
+  for (const std::string_view severity : {kError, kWarning, kNote}) {
+    std::string_view rest = text;
+    if (!take(rest, severity)) continue;
+    const std::size_t colon = rest.find(": ");
+    if (colon == std::string_view::npos) return {};
+    text = rest.substr(colon + 2);
+    return severity;
+  }
+  return {};
+}
+
+/// Parses the text behind the file's name in a compiler's line: "(29): error: …" or
+/// ":29:7: error: …".
+std::optional<Annotation> compiler_annotation(std::string_view rest) {
+  Annotation annotation;
+  if (take(rest, "(")) {
+    annotation.line = take_line(rest);
+    if (!take(rest, "): ")) return std::nullopt;
+  } else if (take(rest, ":")) {
+    annotation.line = take_line(rest);
+    if (take(rest, ":")) {
+      std::string_view after = rest;
+      if (take_line(after) > 0 && take(after, ": ")) rest = after;
+    }
+  }
+  if (annotation.line == 0) return std::nullopt;
+  annotation.severity = take_severity(rest);
+  if (annotation.severity.empty()) return std::nullopt;
+  annotation.text = printable(rest);
+  return annotation;
+}
+
+/// Parses the text behind the file's name in a Python traceback: `", line 29, in forward`.
+std::optional<Annotation> python_annotation(std::string_view rest) {
+  Annotation annotation{.line = 0, .severity = kError, .text = {}};
+  if (!take(rest, "\", line ")) return std::nullopt;
+  annotation.line = take_line(rest);
+  if (annotation.line == 0) return std::nullopt;
+  take(rest, ", ");
+  annotation.text = printable(rest.empty() ? "raised here" : rest);
+  return annotation;
+}
+
+void add_of_log(std::string_view log, std::string_view file, std::vector<Annotation>& annotations) {
+  if (file.empty()) return;
+  std::size_t of_python = annotations.size();
+  bool any_python = false;
+  while (!log.empty() && annotations.size() < kMostAnnotations) {
+    const std::size_t end = log.find('\n');
+    const std::string_view line = log.substr(0, end);
+    log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+    const std::size_t at = line.find(file);
+    const bool is_named = at != std::string_view::npos &&
+                          (at == 0 || std::string_view("/ \"").find(line[at - 1]) != line.npos);
+    if (!is_named) {
+      // A traceback ends with the exception, which belongs to the last line that it names.
+      if (any_python && !line.empty() && line.front() != ' ' && line.find(": ") != line.npos) {
+        annotations[of_python].text = printable(line);
+        any_python = false;
+      }
+      continue;
+    }
+    const std::string_view rest = line.substr(at + file.size());
+    std::optional<Annotation> annotation = compiler_annotation(rest);
+    if (!annotation && (annotation = python_annotation(rest))) {
+      of_python = annotations.size();
+      any_python = true;
+    }
+    if (annotation) annotations.push_back(std::move(*annotation));
+  }
+}
+
+/// Parses "line 7, column 3: …".
+void add_of_message(std::string_view message, std::vector<Annotation>& annotations) {
+  if (!take(message, "line ")) return;
+  Annotation annotation{.line = take_line(message), .severity = kError, .text = {}};
+  if (take(message, ", column ")) take_line(message);
+  if (annotation.line == 0 || !take(message, ": ")) return;
+  annotation.text = printable(message);
+  annotations.push_back(std::move(annotation));
+}
+
+}  // namespace
+
+std::vector<Annotation> annotations_of(const Record& record, std::string_view log) {
+  std::vector<Annotation> annotations;
+  for (const Finding& finding : record.findings) {
+    if (finding.line < 1 || finding.file.str() != record.candidate) continue;
+    annotations.push_back({.line = finding.line,
+                           .severity = is_fault(finding) ? kError : kWarning,
+                           .text = printable(finding.message)});
+  }
+  // Compilers print the whole path or only the file's name.
+  add_of_log(log, std::filesystem::path(record.candidate).filename().string(), annotations);
+  if (std::ranges::find(annotations, kError, &Annotation::severity) == annotations.end())
+    add_of_message(record.message, annotations);
+  std::ranges::stable_sort(annotations, {}, &Annotation::line);
+  const auto same = std::ranges::unique(annotations);
+  annotations.erase(same.begin(), same.end());
+  return annotations;
+}
+
+std::string log_of(const nlohmann::json& details) {
+  std::string all;
+  if (!details.is_object()) return all;
+  for (const char* key : {"compiler_log", "problem_log", "log"}) {
+    const auto found = details.find(key);
+    if (found == details.end() || !found->is_string()) continue;
+    const auto& text = found->get_ref<const std::string&>();
+    if (!all.empty() && !all.ends_with('\n')) all += '\n';
+    all += text;
+  }
+  return all;
+}
+
+std::vector<std::string> first_lines(std::string_view log, std::size_t count) {
+  std::vector<std::string> lines;
+  while (!log.empty() && lines.size() < count) {
+    const std::size_t end = log.find('\n');
+    std::string line = printable(log.substr(0, std::min(end, kLongestLine * 4)));
+    log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+    if (line.find_first_not_of(' ') != std::string::npos)
+      lines.push_back(fitted(line, kLongestLine));
+  }
+  return lines;
+}
+
+Source source_of(const Record& record) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(record.candidate, error))
+    return {.text = {}, .why_none = "there is no such file here"};
+  try {
+    const Candidate candidate = read_candidate(record.candidate);
+    // A run file may name any file, so only the source that was judged may be shown.
+    if (candidate_hash(candidate) != record.candidate_hash)
+      return {.text = {}, .why_none = "the file has changed since"};
+    return {.text = candidate.source, .why_none = {}};
+  } catch (const std::exception& fault) {
+    return {.text = {}, .why_none = fault.what()};
+  }
+}
+
+}  // namespace kbench::report

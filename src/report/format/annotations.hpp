@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "kbench/record.hpp"
+
+/// A record's log, its source, and the annotations on lines of the source.
+namespace kbench::report {
+
+/// An annotation on one line of a candidate's source.
+struct Annotation {
+  int line = 0;               ///< from 1
+  std::string_view severity;  ///< "error", "warning" or "note"
+  std::string text;
+  bool operator==(const Annotation&) const = default;
+};
+
+/// The annotations of a candidate by line: from its findings, and from what compilers (NVRTC, nvcc,
+/// GCC, Clang) and Python say about its file in `log`. If none is an error, also from its message
+/// ("line 7, column 3: …"). The log adds none beyond 50 in all.
+std::vector<Annotation> annotations_of(const Record& record, std::string_view log);
+
+/// In bytes. A report does not read longer details, because a run may have thousands of them.
+inline constexpr std::uint64_t kLongestDetails = 16u << 20;
+
+/// All logs in the details, one after the other; "" for null.
+std::string log_of(const nlohmann::json& details);
+/// The log's first `count` lines that are not empty, without control characters, cut to 200
+/// columns.
+std::vector<std::string> first_lines(std::string_view log, std::size_t count);
+
+/// A candidate's source, as it was judged.
+struct Source {
+  std::string text;
+  std::string why_none;  ///< one clause: why there is no source
+};
+/// Reads the file that the record names, if it has not changed since it was judged.
+Source source_of(const Record& record);
+
+}  // namespace kbench::report

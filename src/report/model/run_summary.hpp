@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "kbench/report.hpp"
+
+namespace kbench::report {
+
+/// The run summary as (label, text), from the run's header lines and the records that count.
+std::vector<std::pair<std::string, std::string>> run_summary(const Report& report);
+
+/// What the reader must know before any number. `off_manifest`: records that are not in the
+/// manifest.
+std::vector<std::string> warnings(const RunFile& run, std::size_t off_manifest);
+
+/// Adds `before` + `text` to a comma-separated list, unless `text` is empty.
+void add_part(std::string& list, std::string_view before, std::string_view text);
+
+}  // namespace kbench::report
