@@ -22,8 +22,8 @@ namespace kbench {
 
 /// Version of the run file's schema (RUN_FILE.md). A newer major version is refused, a newer minor
 /// one read.
-inline constexpr int kSchemaMajor = 1;
-inline constexpr int kSchemaMinor = 14;
+inline constexpr int kSchemaMajor = 2;
+inline constexpr int kSchemaMinor = 0;
 
 /// The `run` line: what was asked for, and on what machine. RUN_FILE.md names the keys of `options`
 /// and `environment`.
@@ -240,7 +240,7 @@ nlohmann::json to_json(const ProblemAudit& audit);
 ProblemAudit problem_audit_from_json(const nlohmann::json& json);
 
 /// Version of the audit file's schema: a newer major version is refused.
-inline constexpr int kAuditSchemaMajor = 1;
+inline constexpr int kAuditSchemaMajor = 2;
 inline constexpr int kAuditSchemaMinor = 0;
 
 /// The content of one or several audit files, read leniently.

@@ -69,8 +69,7 @@ void read_shown_trial(JsonView trials, Record& record) {
   }
   if (shown) record.correctness.push_back(trial_from(Fields(*shown)));
   if (!any_never) return;
-  // Correct records of other judges and of older versions do not have the value: it is unknown
-  // there.
+  // Correct records of other judges do not have the value; it is unknown then.
   record.allclose_at = {};
   if (record.outcome != Outcome::kCorrect)
     record.allclose_at = std::numeric_limits<double>::infinity();
@@ -265,7 +264,6 @@ Record record_from(JsonView line, Trials trials) {
                       .way = compile.string("way"),
                       .host_s = compile.maybe_number("host_s"),
                       .fallback = ""};
-    // Older run files do not have it.
     if (const auto fallback = compile.maybe("fallback"))
       record.compile->fallback = Fields::text_of(*fallback, "fallback");
   }

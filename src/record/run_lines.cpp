@@ -25,7 +25,7 @@ SchemaVersion schema_version(std::string_view text) {
     const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
     if (minor.ec == std::errc() && minor.ptr == end) return version;
   }
-  throw Error(fmt::format("field \"schema\" is \"{}\", not a version like \"1.0\"", text));
+  throw Error(fmt::format("field \"schema\" is \"{}\", not a version like \"2.0\"", text));
 }
 
 std::vector<std::string> texts(const Fields& fields, const char* field) {
@@ -34,14 +34,14 @@ std::vector<std::string> texts(const Fields& fields, const char* field) {
   return all;
 }
 
-RunHeader header_from(const Fields& fields, int newest_major) {
+RunHeader header_from(const Fields& fields, int major) {
   const std::string_view schema = fields.text("schema");
   const SchemaVersion version = schema_version(schema);
-  if (version.major > newest_major) {
-    throw UsageError(fmt::format(
-        "has schema {}, but this kbench reads up to {}.x: use the kbench that wrote it or a newer "
-        "one",
-        schema, newest_major));
+  if (version.major != major) {
+    throw UsageError(
+        fmt::format("has schema {}, but this kbench reads {}.x: use the kbench that "
+                    "wrote it{}",
+                    schema, major, version.major > major ? " or a newer one" : ""));
   }
   RunHeader header;
   header.schema_minor = version.minor;
@@ -114,9 +114,9 @@ json to_json(const RunEnd& end) {
   return {{"type", "end"}, {"complete", end.complete}, {"secret", end.secret}};
 }
 
-RunHeader run_header_from_json(const json& line, int newest_major) {
+RunHeader run_header_from_json(const json& line, int major) {
   const JsonReader reader(line);
-  return header_from(Fields(reader.root()), newest_major);
+  return header_from(Fields(reader.root()), major);
 }
 
 RunLine run_line_from(JsonView line, Trials trials) {

@@ -31,8 +31,8 @@ nlohmann::json to_json(std::span<const ManifestEntry> manifest);
 nlohmann::json to_json(const RunEnd& end);
 
 /// Reads the header of a run or an audit; ignores the line's type. Throws kbench::Error that names
-/// the fault, and UsageError if the major version is above `newest_major`.
-RunHeader run_header_from_json(const nlohmann::json& line, int newest_major);
+/// the fault, and UsageError if the major version is not `major`.
+RunHeader run_header_from_json(const nlohmann::json& line, int major);
 
 /// Reads one line of a run file. Throws kbench::Error that names the fault, and UsageError for a
 /// run line of a newer major version.

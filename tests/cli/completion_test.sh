@@ -54,7 +54,7 @@ completes zsh 2 kbench completion ''
 # Names of what a run file holds, and of what is asked for.
 run=$scratch/run.jsonl
 cat >"$run" <<'END'
-{"type":"run","schema":"1.0","run_id":"5f0c2a9be1d34c77","started":"2026-01-31T09:30:00Z","kbench_version":"0.1.0","arguments":[],"options":{"baselines":["eager","compile"]},"environment":{"device":"cuda"},"problem_set_hash":"9d3b"}
+{"type":"run","schema":"2.0","run_id":"5f0c2a9be1d34c77","started":"2026-01-31T09:30:00Z","kbench_version":"0.1.0","arguments":[],"options":{"baselines":["eager","compile"]},"environment":{"device":"cuda"},"problem_set_hash":"9d3b"}
 {"type":"manifest","entries":[{"problem":"level1/2_RowNorm","level":1,"model":"mine","samples":[0,1],"tags":[]}]}
 END
 completes 2_RowNorm 3 kbench show "$run" ''

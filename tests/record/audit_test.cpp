@@ -125,8 +125,8 @@ TEST_F(AuditLog, WhatIsNoAuditFileIsRefused) {
   EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("cannot read")));
   put(path_, "{\"type\": \"run\"}\n");
   EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("is not an audit file")));
-  put(path_, "{\"type\": \"audit_run\", \"schema\": \"2.0\"}\n");
-  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("has schema 2.0")));
+  put(path_, "{\"type\": \"audit_run\", \"schema\": \"3.0\"}\n");
+  EXPECT_THAT(message, ThrowsMessage<UsageError>(HasSubstr("has schema 3.0")));
   EXPECT_THAT([&] { read_audits({folder_.path()}); },
               ThrowsMessage<UsageError>(HasSubstr("it is a folder")));
 }

@@ -176,7 +176,7 @@ TEST(Record, SaysWhichTrivialAnswersPassTheCheckOfItsProblem) {
   json line = to_json(record);
   line["degenerate_problem"] = "zeros";
   EXPECT_THROW(record_from_json(line), Error);
-  line.erase("degenerate_problem");  // as in older files
+  line.erase("degenerate_problem");
   EXPECT_EQ(record_from_json(line).degenerate_problem, std::nullopt);
 }
 

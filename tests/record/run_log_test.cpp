@@ -108,16 +108,19 @@ TEST_F(RunLog, BadLinesAreNamedAndTheRestIsRead) {
               testing::Contains(HasSubstr("run.jsonl, line 5")));
 }
 
-TEST_F(RunLog, ANewerMajorVersionIsRefusedAndANewerMinorOneRead) {
+TEST_F(RunLog, AnotherMajorVersionIsRefusedAndANewerMinorOneRead) {
   json line = to_json(header());
-  line["schema"] = "2.0";
-  put(path_, line.dump() + "\n");
-  EXPECT_THAT([&] { read_run(path_); },
-              ThrowsMessage<UsageError>(
-                  AllOf(HasSubstr("run.jsonl has schema 2.0"), HasSubstr("newer one"))));
-  EXPECT_THROW(RunWriter(path_, true), UsageError);
+  for (const auto& [schema, reader] : {std::pair{"1.14", "the kbench that wrote it"},
+                                       std::pair{"3.0", "that wrote it or a newer one"}}) {
+    line["schema"] = schema;
+    put(path_, line.dump() + "\n");
+    EXPECT_THAT([&] { read_run(path_); },
+                ThrowsMessage<UsageError>(AllOf(
+                    HasSubstr(std::string("run.jsonl has schema ") + schema), HasSubstr(reader))));
+    EXPECT_THROW(RunWriter(path_, true), UsageError);
+  }
 
-  line["schema"] = fmt::format("1.{}", kSchemaMinor + 1);
+  line["schema"] = fmt::format("{}.{}", kSchemaMajor, kSchemaMinor + 1);
   line["new_field"] = 1;
   json record = to_json(samples::correct());
   record["new_field"] = {1, 2};

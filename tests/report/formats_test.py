@@ -185,17 +185,17 @@ def two_versions(folder):
     """Files of two versions of kbench make one report that names both; a newer schema is refused."""
     older, newer = page_runs.of_models(folder / "older.jsonl"), page_runs.of_models(folder / "newer.jsonl")
     lines = [json.loads(line) for line in newer.read_text(encoding="utf-8").splitlines()]
-    lines[0].update(kbench_version="99.1.2", schema="1.999")
+    lines[0].update(kbench_version="99.1.2", schema="2.999")
     for line in lines:
         line["from_the_future"] = {"a": [1]}
     newer.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     both = written(older, "markdown", str(newer))
     assert "99.1.2" in both and lines[0]["kbench_version"] in both
-    lines[0]["schema"] = "2.0"
+    lines[0]["schema"] = "3.0"
     newer.write_text("".join(json.dumps(line) + "\n" for line in lines), encoding="utf-8")
     ended = subprocess.run([KBENCH, "report", str(newer)], capture_output=True, check=False)
     assert ended.returncode == 2 and ended.stderr.count(b"\n") == 1, ended.stderr.decode()
-    assert b"schema 2.0" in ended.stderr
+    assert b"schema 3.0" in ended.stderr
 
 
 def many_exclusions(folder):
