@@ -20,7 +20,7 @@
 
 namespace kbench {
 
-/// Version of the run file's schema (RUN_FILE.md). A newer major version is refused, a newer minor
+/// Version of the run file's schema (RUN_FILE.md). Another major version is refused, a newer minor
 /// one read.
 inline constexpr int kSchemaMajor = 2;
 inline constexpr int kSchemaMinor = 0;
@@ -239,7 +239,7 @@ nlohmann::json to_json(const ProblemAudit& audit);
 /// value.
 ProblemAudit problem_audit_from_json(const nlohmann::json& json);
 
-/// Version of the audit file's schema: a newer major version is refused.
+/// Version of the audit file's schema: another major version is refused.
 inline constexpr int kAuditSchemaMajor = 2;
 inline constexpr int kAuditSchemaMinor = 0;
 
