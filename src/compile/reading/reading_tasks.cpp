@@ -111,7 +111,7 @@ LogRead read_log(const LogJob& job) {
   read.diagnosis = cut(diagnose_host(job.log, named_request(job)));
   if (!job.includes.empty()) read.unsupported = unsupported_on_cpu(job.log, job.includes);
   read.may_need_heavy = may_need_heavy(job.log);
-  read.speaks_of_prelude = speaks_of_prelude(job.log);
+  read.speaks_of_precompiled_header = speaks_of_precompiled_header(job.log);
   return read;
 }
 
