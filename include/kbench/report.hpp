@@ -131,7 +131,7 @@ struct Report {
   std::vector<std::string> warnings;
   RunSettings run_settings;
   /// The run summary for people, as (label, text): device, problems, precision, baseline, ….
-  std::vector<std::pair<std::string, std::string>> facts;
+  std::vector<std::pair<std::string, std::string>> run_summary;
   std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
   /// Indices into RunFile::records of the manifest's samples, by model, problem and sample.
   std::vector<std::size_t> judged;
