@@ -107,7 +107,7 @@ TEST_F(Sizes, AProblemThatFailsThereIsNobodysFault) {
 TEST_F(Sizes, NamesThatNoProblemHasAreRefused) {
   const auto result = eval({"--sizes", "od"});
   EXPECT_EQ(result.status.code, 2);
-  EXPECT_THAT(result.error, HasSubstr("sizes.json names broken, cpu, odd"));
+  EXPECT_THAT(result.error, HasSubstr("choose from broken, cpu, odd"));
 }
 
 }  // namespace

@@ -80,7 +80,7 @@ TEST_F(Ncu, ThatSaysNothingIsQuoted) {
   const json details = look(program("echo 'ERR_NVGPUCTRPERM' >&2; exit 9\n"));
   EXPECT_FALSE(details.contains("ncu"));
   EXPECT_THAT(details.at("ncu_failed").get<std::string>(),
-              AllOf(HasSubstr("ended with 9"), HasSubstr("ERR_NVGPUCTRPERM")));
+              AllOf(HasSubstr("exited with code 9"), HasSubstr("ERR_NVGPUCTRPERM")));
 }
 
 TEST_F(Ncu, ThatSaysTooMuchIsCutOff) {

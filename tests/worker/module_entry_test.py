@@ -34,7 +34,8 @@ class EntryTest(unittest.TestCase):
 
     def test_several_and_no_forward_need_a_word(self):
         sentence = self.entry(bound("relu", "scale"))
-        self.assertIn("no function forward; it binds relu, scale: choose one with --entry NAME", sentence)
+        self.assertIn("no function forward; it binds relu, scale: choose one with --entry NAME",
+                      sentence)
         self.assertIn("it defines relu: choose one with --entry NAME", self.entry(defined("relu")))
 
     def test_the_one_asked_for(self):
