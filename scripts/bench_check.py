@@ -65,8 +65,9 @@ def check_cost(bench):
 
 
 def cost_ratio(bench):
-    """Goal: at most 2. The device queue's seconds of a candidate by the whole check, over those that the same
-    runs spent on what any harness does: drawing, the trials' own calls and comparisons, timing."""
+    """Goal: at most 2. A candidate's seconds on a device queue under the whole check, over the
+    seconds of the same runs for what any harness does: drawing, the trials' own calls and
+    comparisons, timing."""
     if "check phases" not in bench.runs:
         check_cost(bench)
     ratios = []

@@ -22,8 +22,8 @@ struct Estimate {
 /// The result of one planned sample, as far as metrics need it.
 struct SampleResult {
   bool correct = false;  ///< false if there is no record
-  /// The trace shows that the candidate computes something. If false, a correct sample counts for
-  /// p = 0 alone; its speedup counts in no metric.
+  /// The trace shows that the candidate computes something. If false, the sample may count as
+  /// correct, but its speedup counts in no metric.
   bool computes = true;
   /// Only the candidate's own kernels ran (class `own`); empty if unknown, as from KernelBench.
   std::optional<bool> own = false;
@@ -64,14 +64,14 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
 /// Geometric mean over all problems of the first sample's speedup. A sample that is not correct or
 /// not timed counts 1, because its user keeps the reference.
 Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems);
-/// Best-of-k speedup: geometric mean over problems of the expected best of k samples, drawn without
-/// replacement, and the reference; so it is at least 1. No value if a problem has fewer than k
-/// samples.
+/// Best-of-k speedup: geometric mean over problems of the expected best speedup of k samples, drawn
+/// without replacement. The reference, with speedup 1, competes too, so the value is at least 1.
+/// No value if a problem has fewer than k samples.
 Estimate best_of_k(std::span<const ProblemSamples> problems, int k);
 /// Fraction of all planned samples that are correct.
 Estimate share_correct(std::span<const ProblemSamples> problems);
-/// Fraction of problems whose first sample allclose(rtol = t, atol = t) accepts in every trial. The
-/// verdict does not matter. No value if no judge computed it for any sample.
+/// Fraction of problems for whose first sample allclose(rtol = t, atol = t) holds in every trial.
+/// The verdict does not matter. No value if `allclose_at` is empty for all samples.
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t);
 
 struct Metric;
@@ -102,7 +102,7 @@ struct Metric {
   Estimate compute(std::span<const ProblemSamples> problems) const;
 };
 
-/// metrics_for() makes a metric of each of these tolerances.
+/// metrics_for() makes one metric for each of these tolerances.
 inline constexpr double kTolerances[] = {1e-2, 1e-3, 1e-4};
 
 /// Every metric for these parameters, in the order of the table.

@@ -31,12 +31,12 @@ struct Problem {
   std::string source;                        ///< the file's bytes
   std::map<std::string, Sizes> named_sizes;  ///< from sizes.json: "cpu", "gpu", and further names
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
-  /// Input distributions that do not suit it, and why; from sizes.json.
+  /// Input distributions that do not suit the problem, and why; from sizes.json.
   std::map<std::string, std::string> distributions_off;
 };
 
-/// The file's module-level `NAME = …` lines in order, name and text on the right, and those of
-/// `A, B = (…, …)`: the constants that sizes and `--set` may override.
+/// The module-level constants that sizes and `--set` may override, in the file's order. Each has a
+/// name and the text to the right of `NAME = …`, or its part of `A, B = (…, …)`.
 std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem);
 
 /// Parses the values of `--set`, each "NAME=VALUE". Throws UsageError for another form, and for a
@@ -45,7 +45,7 @@ Sizes parse_overrides(const std::vector<std::string>& settings,
                       const std::vector<Problem>& problems);
 
 /// The sizes to run `problem` with on a device class ("cpu" or "gpu", or a further name of
-/// sizes.json). Values of `overrides` replace them for constants of this problem.
+/// sizes.json). `overrides` replaces the sizes of constants that this problem has.
 Sizes sizes_for(const Problem& problem, std::string_view device_class, const Sizes& overrides);
 
 /// Hash of what defines the problem: its source and the sizes it runs with.
@@ -55,9 +55,11 @@ std::string problem_hash(const Problem& problem, const Sizes& sizes);
 /// over), glob, or name within `sets`. A name is a key ("level1/19_ReLU"), a stem, an id, the part
 /// after the id in any case ("relu"), a whole level ("level1"), or a glob on keys in any case
 /// ("level1/*norm*"). It may follow a folder ("path/to/KernelBench/level1/relu"). An existing path
-/// goes before a name, an earlier set before a later one. No patterns mean all of `sets`. Sorted by
-/// level, then natural order of names; each file once. Throws UsageError that names what was not
-/// found (with the nearest names), unreadable, no problem, ambiguous, or of the same key twice.
+/// takes precedence over a name, and an earlier set over a later one. No patterns mean all of
+/// `sets`. Sorted by level, then natural order of names; each file once.
+///
+/// Throws UsageError that names a pattern that is not found (with the nearest names) or ambiguous,
+/// a file that is unreadable or no problem, or two files with the same key.
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 
@@ -172,8 +174,8 @@ struct StateInfo {
   bool is_buffer = false;  ///< a buffer (running statistics, …), not a parameter
 };
 
-/// All about a problem that a plan may name, found by running its file. The worker makes it once
-/// for (problem source, sizes, precision, torch); the cache keeps it.
+/// All that a plan may name of a problem, found by running the problem's file. The worker makes it
+/// once for (problem source, sizes, precision, torch); the cache keeps it.
 struct Signature {
   std::string problem;                      ///< "<level>/<file stem>" or the stem alone
   std::vector<InputInfo> inputs;            ///< in the order of Model.forward

@@ -60,8 +60,8 @@ struct Counters {
 // How close a candidate came to its device's limit.
 
 /// The least that one call of the reference must transfer and compute, in any implementation.
-/// Inputs, parameters and buffers are read once, outputs written once. Of a tensor that is only
-/// looked up, at most the elements found count.
+/// Inputs, parameters and buffers are read once, outputs written once. If a call only looks up
+/// elements of a tensor, at most those elements count.
 struct LeastWork {
   std::uint64_t read_bytes = 0, written_bytes = 0;
   /// Operations of products and convolutions by FlopType; an FMA counts as two. All are 0 if there
@@ -90,8 +90,8 @@ struct SpeedOfLight {
   MaybeNumber limit_ms;  ///< no call is faster; none if the device's peaks are unknown
   Interned limited_by;   ///< "memory" or "compute"; empty if there is no limit
   MaybeNumber share;     ///< fraction: limit_ms over the candidate's time, 0 to 1
-  /// The same fraction of the limit measured on this GPU with copies and products; none if not
-  /// measured.
+  /// The same fraction, of the limit by the rates that copies and products reached on this GPU;
+  /// none if they were not measured.
   MaybeNumber share_measured = {};
   /// Least time of a call that reads its inputs and does its operations. Set only for candidates
   /// that took less; they have the flag `implausible`.
@@ -108,7 +108,8 @@ double least_write_ms(const LeastWork& work, const Peaks& peaks);
 /// reference's own operation count.
 double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache);
 
-/// `peaks`, with measured rates of copies and products in place of those that were measured.
+/// `peaks`, with the rates in `measured` (of copies and products) in place of its own. Rates that
+/// are 0 in `measured` stay.
 Peaks measured_over(const Peaks& peaks, const Peaks& measured);
 
 /// JSON forms. Each `*_from_json` throws kbench::Error that names the faulty field.
@@ -119,8 +120,8 @@ LeastWork least_work_from_json(const nlohmann::json& json);
 nlohmann::json to_json(const SpeedOfLight& sol);
 SpeedOfLight speed_of_light_from_json(const nlohmann::json& json);
 
-// What a candidate's kernels did in the executor with the least time on a GPU, or what they did on
-// a GPU.
+// What a candidate's kernels did: counted by the executor, with an estimate of their least time on
+// a GPU, or traced on a GPU.
 
 /// "integer", "fp32", "global", …
 std::string_view to_string(InstructionClass instruction_class);

@@ -91,9 +91,9 @@ struct Region {
   /// there is FaultKind::kIllegalWrite, not kIllegalAddress.
   std::size_t red_zone_before = 0, red_zone_after = 0;
   bool writable = true;
-  /// For a region that the caller has filled with 0xFF bytes, aligned to 2; null: all of it counts
-  /// as written. It must outlive all launches of one call, because one kernel reads what another
-  /// wrote.
+  /// What has been written; only for a region that is aligned to 2 and that the caller has filled
+  /// with 0xFF bytes. Null: all of the region counts as written. The object must outlive all
+  /// launches of one call, because one kernel reads what another wrote.
   Written* written = nullptr;
 };
 

@@ -40,19 +40,19 @@ enum class Outcome : std::uint8_t {
   kHarnessFault,
 };
 
-/// One row per outcome: its names, and if it counts as the candidate's.
+/// One row per outcome: its names, and whether the candidate is answerable for it.
 struct OutcomeRow {
   Outcome outcome;
   std::string_view name;   ///< "compile_failure"
   std::string_view label;  ///< "compile failure", for people
-  bool of_candidate;       ///< counts in the denominators; false: the problem's or kbench's own
+  bool of_candidate;       ///< counts in metrics; false: a fault of the problem or of kbench
 };
 
 std::span<const OutcomeRow> outcomes();
 std::string_view to_string(Outcome outcome);
 std::optional<Outcome> outcome_from_name(std::string_view name);
 
-/// The stage at which a candidate's way ended.
+/// The stage at which kbench's work on a candidate ended.
 enum class Stage : std::uint8_t { kManifest, kCompile, kLoad, kCorrectness, kTiming, kDone };
 std::string_view to_string(Stage stage);
 std::optional<Stage> stage_from_name(std::string_view name);
@@ -91,8 +91,8 @@ struct SideTiming {
   MaybeNumber q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
   /// 95 % interval of the median by a bootstrap over blocks; none if it is not known.
   MaybeNumber lo_ms = {}, hi_ms = {};
-  /// Median by the host's clock of calls that start on an idle device and are waited for: the time
-  /// that a caller waits, launching included. None if `bounds` has it, or if it was not measured.
+  /// Median time that a caller waits for the result of a call on an idle device, by the host's
+  /// clock, launching included. None if `bounds` has it, or if it was not measured.
   MaybeNumber wall_ms = {};
   /// From the GPU's own records of some more calls: the time from the first start of a call's work
   /// to the last end, and the time while any of it ran.
@@ -102,7 +102,7 @@ struct SideTiming {
 /// A subject's reported time and the judge's wall-clock bound on it: medians, in milliseconds of a
 /// call.
 struct SideBound {
-  double told_ms = 0;      ///< reported by the candidate's process; of a baseline, by the judge
+  double told_ms = 0;      ///< reported by the candidate's process; for a baseline, by the judge
   double bound_ms = 0;     ///< over blocks: wall time per call, less the overhead
   double overhead_ms = 0;  ///< wall time of a call that is not its own work
   std::int64_t blocks = 0;
@@ -129,8 +129,8 @@ struct Timing {
   MaybeNumber overhead_ms = {};
   /// Time of an empty kernel by the same method, the overhead included; none if no GPU was timed.
   MaybeNumber floor_ms = {};
-  /// Baselines as they are timed for kernel candidates; null except for references that `kbench
-  /// baseline` times on a GPU.
+  /// The baselines' times by the method that is used for kernel candidates. Null except for
+  /// references that `kbench baseline` times on a GPU.
   std::shared_ptr<const OtherTimes> beside_kernels = {};
 
   /// True if `sides` holds wall-clock bounds, one for each block, because the candidate's reported
@@ -170,10 +170,10 @@ struct RecordPlace {
   std::uint64_t offset = 0;  ///< bytes
 };
 
-/// Parts of a record's line that read_runs() leaves in the file: they may be half of a line, and a
-/// report shows few of them. RunDetails reads them.
+/// Parts of a record's line that read_runs() leaves in the file, because they may make up half of
+/// the line and a report shows few of them. RunDetails reads them.
 struct LeftInLine {
-  bool findings = false;  ///< others than the fault in the record's message
+  bool findings = false;  ///< besides the fault in the record's message
   bool profile = false;
 };
 
@@ -199,14 +199,14 @@ inline constexpr std::size_t kRecordFindings = 3;
 /// Most findings that are kept of a candidate.
 inline constexpr std::size_t kMaxFindings = 20;
 
-/// The flags that `--require clean` rejects: those that findings raise, and that of a kernel that
-/// reads a clock.
+/// The flags that `--require clean` rejects: those that findings raise, and the flag of kernels
+/// that read a clock.
 std::span<const std::string_view> unclean_flags();
 
 /// Record::judge of kbench's own verdicts.
 inline constexpr const char* kOwnJudge = "kbench";
-/// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`). It is another
-/// question than the usual one, so a verdict on one does not answer the other.
+/// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`). Such a verdict
+/// says nothing about models in training mode, so it has another judge.
 inline constexpr const char* kEvalModeJudge = "kbench_eval_mode";
 /// Record::judge of verdicts that KernelBench gave and `kbench import` read.
 inline constexpr const char* kKernelBenchJudge = "kernelbench";
@@ -221,8 +221,8 @@ inline constexpr const char* kUnknownClass = "unknown";
 /// Record::cause of a module that imports a package that is not installed.
 inline constexpr const char* kMissingPackage = "missing_package";
 
-/// All that is written of one candidate. Only `correct` carries timing and speedups. Texts that
-/// recur in a run are interned, so that a hundred thousand records stay small.
+/// All that a run file says of one candidate. Only `correct` carries timing and speedups. Texts
+/// that recur in a run are interned, so that a hundred thousand records stay small.
 struct Record {
   Interned model, problem;  ///< Problem::key
   int level = 0;
@@ -244,7 +244,7 @@ struct Record {
   Stage stage = Stage::kManifest;
   Interned cause;                      ///< stable slug: "syntax_error", "out_of_bounds_write", …
   std::string message;                 ///< one sentence for people
-  std::optional<Interned> correct_at;  ///< row with errors as large as the mismatch's; no proof
+  std::optional<Interned> correct_at;  ///< lower precision with errors as large; see RUN_FILE.md
   std::optional<CompileInfo> compile;
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
@@ -254,10 +254,10 @@ struct Record {
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
   Interned kernel_class = "none";   ///< origin of the kernels: own, mixed, library, none, unknown
   Interned weights;                 ///< one of protocol::kWeightRules; empty: no weights given
-  /// The reference's parameters and buffers that found no place in a module; if its weights are as
-  /// built, those whose values it does not hold. By name, the first few.
+  /// Names of the first few parameters and buffers of the reference that found no place in a
+  /// module. If `weights` is "as_built": those whose values the module does not hold.
   std::vector<std::string> unplaced;
-  double seconds = 0;  ///< this candidate's whole way through kbench, queueing excluded
+  double seconds = 0;  ///< time of all of kbench's work on this candidate, without queueing
   /// Time of its verdict, in seconds since 1970 (UTC); none in files of older versions.
   MaybeNumber ended_at = {};
   std::optional<DetailsRef> details;
@@ -293,11 +293,11 @@ nlohmann::json to_json(const Finding& finding);
 Finding finding_from_json(const nlohmann::json& json);
 
 /// The record's line in a run file, described in RUN_FILE.md. Measured numbers have six significant
-/// digits; numbers that are not finite are null. Without timing and speedup unless it is `correct`,
-/// whatever the struct holds.
+/// digits; numbers that are not finite are null. Timing and speedup are left out unless the outcome
+/// is `correct`, even if the struct has them.
 nlohmann::json to_json(const Record& record);
-/// Throws kbench::Error that names the field that is missing, of the wrong type or of no known
-/// value, and if an outcome other than `correct` carries times.
+/// Throws kbench::Error that names the faulty field: missing, of the wrong type, or of an unknown
+/// value. Also throws if an outcome other than `correct` carries times.
 Record record_from_json(const nlohmann::json& json);
 
 }  // namespace kbench

@@ -40,10 +40,10 @@ inline constexpr const char* kWallScore = "wall";
 /// The options of `kbench eval`, besides problems and candidates.
 struct EvalOptions {
   std::string device = "auto";                    ///< auto, cpu, cuda, cuda:0,1
-  std::string precision = "native";               ///< or a name from KernelBench's rules
+  std::string precision = "native";               ///< a row of precisions(), or KernelBench's
   std::vector<std::string> baselines{"eager"};    ///< names of baselines() and of stored ones
   std::vector<std::string> baseline_files;        ///< from `--baseline-file`
-  bool beside_kernels = false;                    ///< also time modules' baselines as for kernels
+  bool beside_kernels = false;                    ///< also time baselines as for kernels
   std::shared_ptr<const StoredBaselines> stored;  ///< stored times; null: none
   std::string times_hash;  ///< hash of the stored times; --resume needs the same ones
   int trials = 5;
@@ -65,13 +65,13 @@ struct EvalOptions {
   unsigned jobs = 0;                   ///< compilers in parallel; 0: one per core
   unsigned device_queues = 1;          ///< candidates in parallel on a GPU
   std::string sanitize = "memory";     ///< none, memory, all: checks of the CPU executor
-  std::uint64_t max_instructions = 0;  ///< per launch there, in warps; 0: only time
+  std::uint64_t max_instructions = 0;  ///< CPU: warp instructions per launch; 0: no limit
   bool require_clean = false;          ///< `--require clean`
   bool require_own = false;            ///< `--require own-kernels`
   std::string kernel_arch;             ///< compile target of kernels; "": the device
   std::string entry;                   ///< extensions: function to call (MODULES.md)
   bool profile = false;                ///< one more call, counted or traced
-  std::filesystem::path ncu;           ///< Nsight Compute for correct ones; empty: off
+  std::filesystem::path ncu;           ///< Nsight Compute; empty: not used
   std::string estimate_for = "H200";   ///< a row of gpu_models()
   bool sandbox = true;                 ///< run candidates in a sandbox
   bool reuse = true;                   ///< reuse the verdict of equal code

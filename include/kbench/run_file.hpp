@@ -214,7 +214,7 @@ struct ProblemAudit {
   Interned problem_hash, options_hash, judge_hash;
   Interned device, torch;                     ///< as in Record
   Interned sizes;                             ///< as Record::sizes
-  std::optional<ReducedSizes> reduced_sizes;  ///< as Record::reduced
+  std::optional<ReducedSizes> reduced_sizes;  ///< as Record::reduced_sizes
   AuditCheck check;
   AuditOutcome outcome = AuditOutcome::kHarnessFault;
   Interned cause;                              ///< of a failure: a stable slug

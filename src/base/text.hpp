@@ -35,7 +35,7 @@ constexpr bool is_word_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
 }
 
-/// True if a text has `word` not as part of a longer name.
+/// True if a text contains `word` as a whole word, not as part of a longer name.
 bool holds_word(std::string_view text, std::string_view word);
 
 template <class Words = std::initializer_list<std::string_view>>

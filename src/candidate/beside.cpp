@@ -57,7 +57,7 @@ void each_included(std::string_view source, Take&& take) {
 bool is_named_as_sample(const fs::path& name) {
   const std::string stem = name.stem().string();
   if (name.has_parent_path() || !(is_code_file(name) || is_response_file(name))) return false;
-  // Among answers "kernel_2" names a sample; here it may be any file.
+  // "kernel_2" names a sample among answers. Among a module's own files it may be any source.
   const bool counts =
       stem.starts_with("sample") || (!stem.empty() && stem[0] >= '0' && stem[0] <= '9');
   return run_file_name(stem) || (counts && names_sample(stem));

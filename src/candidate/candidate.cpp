@@ -72,8 +72,8 @@ bool holds_no_code(std::string_view source) {
   return !in_comment;
 }
 
-/// Replaces a lone carriage return by a newline: it ends a line in Python, but not where its text
-/// is shown.
+/// Replaces each lone carriage return by a newline. Otherwise Python would see the end of a line
+/// where people who read the text see none.
 void end_lines_alike(std::string& source) {
   for (std::size_t at = source.find('\r'); at != std::string::npos; at = source.find('\r', at + 1))
     if (at + 1 == source.size() || source[at + 1] != '\n') source[at] = '\n';
@@ -113,7 +113,7 @@ void reject_bytes(Candidate& candidate) {
                  : "There is no code: the file contains only comments and empty lines.");
 }
 
-/// True if a text that is no answer is a module as it is.
+/// True if a text without a model's prose or code blocks is the source of a module.
 bool is_module(std::string_view source) {
   CodeTraits traits;
   Lines lines(source);

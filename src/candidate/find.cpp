@@ -136,8 +136,8 @@ class Finder {
     entries_.push_back(std::move(entry));
   }
 
-  /// Leaves out a candidate of no problem that was asked for, with a note. A file's text must not
-  /// end the run.
+  /// Leaves out a candidate of no problem that was asked for, with a note. This is no error,
+  /// because a candidate's text must not be able to end the run.
   void leave_out(const Place& place, const fs::path& shown,
                  const std::optional<std::string>& said) {
     if (!place.of_other_problem) {
@@ -291,7 +291,7 @@ class Finder {
   std::set<fs::path> samples_;  ///< files of all candidates, also of other problems
   std::vector<Entry> entries_;
   std::vector<std::string> unplaced_;  ///< a sentence for each candidate of no problem
-  std::vector<std::string> by_line_;   ///< candidates with a line, of problems not asked for
+  std::vector<std::string> by_line_;   ///< candidates left out whose `//@ problem` line is known
   FoundCandidates found_;
 };
 

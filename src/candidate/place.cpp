@@ -64,7 +64,8 @@ std::string with_slash(std::string_view name) {
   return fmt::format("level{}/{}", *level, rest.substr(1));
 }
 
-/// Suffixes behind the sample in the name of a run folder's file; "_prompt" is no candidate.
+/// What may follow the sample number in the name of a run folder's file. A file with "_prompt" is
+/// no candidate.
 constexpr std::array<std::string_view, 3> kRunFileEnds = {"_kernel", "_response", ""};
 
 /// Words that may stand with the number of a sample in the name of an answer.

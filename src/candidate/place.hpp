@@ -30,9 +30,9 @@ struct Place {
   bool of_other_problem = false;       ///< it names a problem, but none of those asked for
   std::filesystem::path model_folder;  ///< its name or its config names the model
   std::optional<int> sample;           ///< if the file name says it
-  /// Only with `of_other_problem`: the path surely names a problem, by a level folder, the name of
-  /// a run folder's file, or a problem's file next to those asked for; not only by a number and a
-  /// word.
+  /// Only with `of_other_problem`: the path certainly names a problem, not only a number and a
+  /// word. It has a level folder, or the name of a run folder's file or of a problem file next to
+  /// those asked for.
   bool path_decides = false;
   /// The name in the `//@ problem` line, if the path names another problem.
   std::optional<std::string> contradiction;

@@ -81,8 +81,8 @@ ExtractedCode extract_code(std::string_view answer) {
     found.kind = *block->traits.kind();
     found.block = {block->first_line, block->last_line, block->language, true};
   } else if (outside && (parts.blocks.empty() || outside != CandidateKind::kExtension)) {
-    // Code may hold fences in its comments. For an extension that is not enough, because prose may
-    // hold all of its words.
+    // The text may be code whose comments contain fences. An extension with fences does not count,
+    // because prose may contain all the words by which extensions are recognized.
     if (parts.has_hidden)
       return without_code(std::move(found), "hidden_code",
                           "The answer has no code block that counts, and it contains lines that a "

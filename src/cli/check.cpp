@@ -33,7 +33,7 @@ struct CheckArguments {
   bool json = false;
 };
 
-/// The problem that the file defines, if it is one: a .py file without ModelNew.
+/// The problem that a .py file without ModelNew defines; none if the file is no problem.
 std::vector<Problem> problem_in(const std::string& file) {
   if (!file.ends_with(".py") || !fs::is_regular_file(file)) return {};
   const ExtractedCode code = extract_code(read_candidate(file).source);
@@ -45,8 +45,9 @@ std::vector<Problem> problem_in(const std::string& file) {
   }
 }
 
-/// True if a file's place makes it a candidate, whatever it defines: its folder is named after a
-/// problem, or all files are for one named problem and it is not that problem's file.
+/// True if a file is a candidate whatever it defines. This holds if its folder is named after a
+/// problem. It also holds if all files are for one named problem and this is not that problem's
+/// file.
 bool stands_as_candidate(const std::string& file, const std::vector<Problem>& problems,
                          bool one_is_named) {
   std::error_code ignored;
@@ -60,7 +61,7 @@ bool stands_as_candidate(const std::string& file, const std::vector<Problem>& pr
 
 /// The problems that files may belong to.
 struct KnownProblems {
-  std::vector<Problem> problems;  ///< those named, else the shipped ones; and those to check
+  std::vector<Problem> problems;  ///< named ones, else shipped ones; then files to check
   bool one_is_named = false;      ///< all files are for the first problem
 };
 

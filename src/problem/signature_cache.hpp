@@ -18,8 +18,8 @@ using SignatureResult = std::variant<Signature, std::string>;
 
 /// A cache of signatures by content, kept between runs. Finding one takes microseconds; making one
 /// takes a process with torch. One file per torch version holds all entries, so a listing of
-/// hundreds of problems opens one file. The file is replaced by rename. One of another version
-/// counts as empty, a damaged one as far as it is intact. Not for several threads at once.
+/// hundreds of problems opens one file. The file is replaced by rename. A file of another version
+/// counts as empty; of a damaged file, the intact entries count. Not for several threads at once.
 class SignatureCache {
  public:
   /// Entries live in `folder`, which need not exist. Nothing is read before the first look-up.
@@ -36,7 +36,7 @@ class SignatureCache {
   /// that died, nor a lack of memory.
   void put(const std::string& key, const SignatureResult& result);
 
-  /// The same for a text that belongs to a problem, under a key of another kind.
+  /// The same for any text about a problem. The caller makes the key, not key().
   std::optional<std::string> find_text(std::string_view key);
   void put_text(const std::string& key, std::string text);
 

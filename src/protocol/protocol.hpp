@@ -50,7 +50,7 @@ enum class MessageType : std::uint16_t {
   kPhase,           ///< JSON {phase}: "timing" waits for kGo
   kVerdict,         ///< JSON: outcome, correctness, timing
   kHealthy,         ///< answer to kProbe
-  kReducedSizes,    ///< JSON {sizes, reduced}
+  kReducedSizes,    ///< JSON {sizes, reduced_sizes}
   kAudited,         ///< JSON {answers, distributions_left_out}
   kMeasured,        ///< JSON: Peaks
   // judge → candidate

@@ -83,7 +83,7 @@ std::size_t kind_of(const fs::path& file) {
   return text.find("torch::Tensor") == std::string::npos ? 0 : 1;
 }
 
-/// The README's table: by distribution, what its cells say of each kind.
+/// The README's table: by the two digits of a technique, what its cells say of each kind.
 std::map<std::string, std::array<std::string, 3>> matrix() {
   std::map<std::string, std::array<std::string, 3>> rows;
   std::ifstream file(kFolder / "README.md");

@@ -19,7 +19,7 @@ constexpr double kOverhead_ms = 2, kMessage_ms = 0.4;
 /// A process that is timed under a clock of our own, in which nothing but what is said here takes
 /// time.
 struct FakeProcess {
-  double call_ms = 5;         ///< in expected output
+  double call_ms = 5;         ///< in fact
   double told_ms = 5;         ///< as it says
   double slow_first_ms = 0;   ///< discarded calls take so much longer
   double own_ms = 0;          ///< of a call: what no calibration knows, as its buffers restored

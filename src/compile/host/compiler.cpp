@@ -106,9 +106,9 @@ HostResult HostCompiler::Impl::compile_on(const PrecompiledHeaderKind& kind,
                           std::get<CompileError>(result).message));
 }
 
-/// Tries one translation unit first, for speed. If that fails, tries several as torch does, because
-/// the texts of one source may disturb another. If the usual headers may not have been enough,
-/// tries again with all of torch's headers.
+/// Tries one translation unit first, for speed. If that fails, tries one unit for each source, as
+/// torch does, because joined sources may break each other. If the usual headers may not have been
+/// enough, tries again with all of torch's headers.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PrecompiledHeaderKind kind,
                                            HostRun& run) {
   const std::vector<std::string> joined{joined_source(request)};

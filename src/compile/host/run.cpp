@@ -84,7 +84,7 @@ HostResult HostRun::compile(const PrecompiledHeader& precompiled_header, const W
   return module(precompiled_header, scratch.path() / kObjectName, result.error);
 }
 
-/// Compiles an empty unit with the precompiled header of `precompiled_header`.
+/// Compiles an empty unit with the precompiled header.
 CommandResult HostRun::compile_empty(const PrecompiledHeader& precompiled_header) const {
   const ScratchFolder scratch;
   const fs::path unit = scratch.path() / unit_name(0);

@@ -20,8 +20,7 @@ class HostRun {
  public:
   HostRun(const HostSetup& setup, const HostRequest& request, const HostFlags& flags, int cancel_fd,
           CompileTime& time);
-  /// Compiles the units into one shared object, with the precompiled header of
-  /// `precompiled_header`.
+  /// Compiles the units into one shared object, with the precompiled header.
   HostResult compile(const PrecompiledHeader& precompiled_header,
                      const std::vector<std::string>& units);
   /// True if the compiler refuses the precompiled header even for an empty unit, which has nothing

@@ -48,7 +48,8 @@ namespace {
 constexpr int kNamespaces =
     CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNS | CLONE_NEWNET | CLONE_NEWIPC;
 
-/// Mounts its own /proc, which CUDA and Python need to find themselves, and private shared memory.
+/// Mounts the namespace's own /proc, in which CUDA and Python look up their own process, and
+/// private shared memory.
 bool mount_own() {
   constexpr unsigned long kFlags = MS_NOSUID | MS_NODEV;
   if (::mount(nullptr, "/", nullptr, MS_REC | MS_SLAVE, nullptr) != 0) return false;
@@ -57,8 +58,8 @@ bool mount_own() {
   return true;
 }
 
-/// Waits until `child` has ended, and reaps all others. Uses the plain system call, which cannot
-/// fail here: libc's function would use data of a thread of the process that shares this memory.
+/// Waits until `child` has ended, and reaps all others. The plain system call cannot fail here. The
+/// helper must not call libc's function, because that uses data of a thread of the forking process.
 int wait_as_init(pid_t child) {
   int status = 0;
   while (::syscall(SYS_wait4, -1, &status, 0, nullptr) != child) {

@@ -47,7 +47,8 @@ struct Extension {
   std::string way;             ///< "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
   std::string fallback;        ///< why nvcc was used; else empty
   bool reads_machine = false;  ///< see reads_machine()
-  /// Object and image of a stored result, which has the two strings above empty; see with_bytes().
+  /// Files with the object and the image of a stored result. `object` and `image` are empty then;
+  /// with_bytes() fills them.
   StoredBytes stored_object{}, stored_image{};
 };
 

@@ -14,7 +14,7 @@
 // compilers. A candidate may send any JSON, so these functions throw nlohmann's exceptions.
 namespace kbench::run {
 
-/// The candidate that owns extensions, for the lines of diagnostics.
+/// The candidate that requests a build. Its file and source let diagnostics name a line.
 struct ExtensionOwner {
   std::string file_name;                    ///< as people see it
   std::string source;                       ///< may have a CUDA source as a string

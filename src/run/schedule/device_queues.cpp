@@ -55,8 +55,8 @@ bool DeviceQueues::run(const std::vector<std::size_t>& counts,
     setup.device = devices_[i];
     setup.turns = &turns[i];
     setup.device_queues = counts[i];
-    // By KernelBench's rules there are no warm processes: each opens the device when its candidate
-    // has access, as KernelBench's own does.
+    // By KernelBench's rules there are no warm processes. A candidate's process opens the device
+    // only when it has access to it, as in KernelBench.
     if (setup.device.gpu && !by_kernelbench(*common_.options))
       warm_processes[i] =
           std::make_unique<WarmPool>(*common_.host, *setup.device.gpu, setup.device.name_inside(),

@@ -13,8 +13,8 @@ namespace kbench::run {
 /// The device queues of a run, each with a thread of its own while there is work.
 class DeviceQueues {
  public:
-  /// `common`: the set-up of all queues. This class fills in device, turns, warm processes and
-  /// device queues.
+  /// `common`: the set-up of all queues. This class fills in the device, its turns, its warm
+  /// processes and its number of queues.
   DeviceQueues(QueueSetup common, std::span<const QueueDevice> devices);
 
   /// The number of queues of each device, from the options.

@@ -6,7 +6,7 @@
 namespace kbench::worker {
 namespace {
 
-// cudaError_t, which the worker has no other need of.
+// Values of cudaError_t. The worker needs nothing else of CUDA's header.
 constexpr int kSuccess = 0;
 constexpr int kInvalidValue = 1;
 constexpr int kInvalidDeviceFunction = 98;

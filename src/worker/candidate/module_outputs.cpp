@@ -11,13 +11,13 @@
 
 namespace py = pybind11;
 
-// What a call of a module gave: looked at natively, once it has come back from Python, and copied
-// to where the judge looks.
+// The outputs of a module's call: C++ code checks them after Python returns, and copies them to
+// memory that the judge reads.
 namespace kbench::worker {
 namespace {
 
-/// What Python asked before, asked where nobody can have replaced the answer: nothing is left to
-/// be computed when it is copied.
+/// Throws unless an output is a plain dense tensor, whose copy triggers no computation. Python has
+/// checked the same, but a candidate may have replaced the functions that it asked.
 void check_plain(const at::Tensor& output) {
   constexpr c10::DispatchKeySet kLater(
       {c10::DispatchKey::Python, c10::DispatchKey::Negative, c10::DispatchKey::Conjugate,
@@ -33,7 +33,8 @@ void check_plain(const at::Tensor& output) {
 
 }  // namespace
 
-/// A tensor is another thing than a tuple or list of one; of other numbers, the number tells.
+/// Tells a tensor from a tuple or list of one tensor. With any other number of outputs, the number
+/// shows a wrong structure.
 void ModulePython::check_structure(const std::string& structure, std::size_t count) const {
   const auto wanted =
       std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);
@@ -105,7 +106,7 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
                              fmt::format("output {} is in memory that cannot be read, so a later "
                                          "read could trigger its computation",
                                          bound.info.name)};
-    // Not by an operator of torch, of which candidates may register one of their own.
+    // Avoids torch's copy operator, because a candidate may have registered its own in its place.
     if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())
       device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),
                     buffer.size_bytes());

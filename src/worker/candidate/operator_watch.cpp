@@ -17,7 +17,7 @@
 namespace kbench::worker {
 namespace {
 
-/// Operators that compute nothing, beside views.
+/// Operators that compute nothing, besides views.
 constexpr std::string_view kNoComputing[] = {
     "_local_scalar_dense",
     "_reshape_copy",
@@ -68,7 +68,7 @@ std::atomic<bool> computed_now = false;
 
 /// What an operator does to memory.
 enum class Effect : std::uint8_t {
-  kNone,     ///< looks at it from another angle, or is no operator of torch's
+  kNone,     ///< returns a view, or is not an operator of torch's own
   kCopies,   ///< copies, casts, concatenates, fills or allocates
   kComputes  ///< anything else
 };
@@ -86,7 +86,7 @@ Effect effect_of(const at::RecordFunction& function) {
   if (!name.starts_with(kTorch)) return Effect::kNone;
   if (std::ranges::find(kNoComputing, name.substr(kTorch.size())) != std::end(kNoComputing))
     return Effect::kCopies;
-  // Schemas are copied to be looked at, so each is looked at once.
+  // Reading a schema copies it, so each operator's schema is read only once.
   static std::mutex mutex;
   static std::map<std::string, bool, std::less<>> views;
   const auto operator_name = function.operator_name();
@@ -111,8 +111,8 @@ void for_tensors(const Values& values, const Use& use) {
   }
 }
 
-/// One operator that copies, while it runs: memory that is hidden from host code is open to it, and
-/// what it makes of that is hidden as well.
+/// Accompanies one copying operator while it runs. The operator may read memory that is hidden from
+/// host code (HiddenMemory); then its outputs are hidden as well.
 class CopyInProgress final : public at::ObserverContext {
  public:
   explicit CopyInProgress(const at::RecordFunction& function) {

@@ -5,10 +5,10 @@
 
 namespace kbench::worker {
 
-/// Notes whether an operator of torch computes anything while this lives, whoever calls it, from
-/// Python or C++, in any thread. Allocating, filling, copying, casting, concatenating and looking
-/// from another angle is no computing; hidden memory (HiddenMemory) is open to these. One at a
-/// time.
+/// Records whether any operator of torch computes something while this object lives: called from
+/// Python or C++, in any thread. Allocating, filling, copying, casting, concatenating and making
+/// views do not count. Operators that only do these may read hidden memory (HiddenMemory). Only one
+/// such object may exist at a time.
 class OperatorWatch {
  public:
   OperatorWatch();

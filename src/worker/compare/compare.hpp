@@ -73,7 +73,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
                    const Settle& settle = nullptr);
 
 /// The result of compare() by the rule "scaled" for an `expected` with non-finite elements.
-/// Non-finite deviations (expected output.hpp) count as correct.
+/// Non-finite deviations (expected_output.hpp) count as correct.
 struct DepartingComparison {
   Comparison comparison;
   std::uint64_t deviations;  ///< bit i: there are deviations of the i-th kind

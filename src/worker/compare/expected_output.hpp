@@ -78,7 +78,7 @@ struct ExpectedOutput {
 /// in the largest of them, within limits.
 double whole_tolerance(const at::Tensor& value);
 
-/// Expected output::eager_error of each output.
+/// ExpectedOutput::eager_error of each output.
 using EagerErrors = std::vector<std::optional<double>>;
 
 /// The expected output for each of the reference's outputs. `exact`: the outputs in double

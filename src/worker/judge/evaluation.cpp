@@ -127,7 +127,7 @@ Verdict Evaluation::run() {
 }
 
 void Evaluation::find_no_room(std::string_view what) {
-  // The problem had been opened, with room to warm process.
+  // The problem had been opened, with memory to spare.
   Record& record = verdict_.record;
   record.outcome = Outcome::kOutOfMemory;
   record.cause = kNoRoom;

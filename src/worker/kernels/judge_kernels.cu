@@ -36,8 +36,8 @@ __device__ bool same(bfloat16_bits x, bfloat16_bits y) { return number(x) == num
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool finite(double x) { return fabs(x) < infinity(); }
 
-/// How an answer departs from one that is not finite, in the order of Deviation (expected output.hpp), as a
-/// bit; 0 where it does not.
+/// How an answer deviates from an expected output that is not finite: the bit of a Deviation
+/// (expected_output.hpp), or 0.
 __device__ u64 deviation(double e, double g, double least_bound) {
   if (finite(e)) return finite(g) ? 0 : 2;
   if (e != e) return g == g ? 1 : 0;

@@ -9,7 +9,7 @@
 
 namespace kbench::worker {
 
-/// What a warm process process gets in the end.
+/// What a warm process gets when its candidate comes.
 struct GivenJob {
   Fd job;
   Fd compile;  ///< for compile requests; empty where the job makes none

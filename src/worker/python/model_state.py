@@ -129,7 +129,7 @@ def keep(model):
     return _Kept(model)
 
 
-# model -> the device that a call needed its tensors of the host on
+# model -> the device to which a call needed the model's host tensors to be moved
 _devices = WeakIdKeyDictionary()
 
 

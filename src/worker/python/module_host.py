@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Runs a module candidate (KernelBench's ModelNew) in the candidate's own process.
 
-The functions raise CandidateFailure for the candidate's own faults, and DryImportStop if a dry import
-can go no further. Tensors are passed as they are, everything else as plain values.
+The functions raise CandidateFailure for the candidate's own faults, and DryImportStop if a dry
+import can go no further. Tensors are passed as they are, everything else as plain values.
 """
 
 import ast
@@ -79,8 +79,7 @@ def prepare(on_cpu, known=()):
     """Prepares the process before any candidate code: imports slow packages, and on the CPU sets up
     the meaning of "cuda".
 
-    `known`: {name of a property of torch's devices: value} of the device that the candidate seems
-    to have.
+    `known`: {name: value} of the properties that torch reports of the emulated device.
     """
     sys.stdout, sys.stderr = _Output(1), _Output(2)
     import_ahead()
@@ -131,9 +130,9 @@ def load_candidate(path, source, folder, request_compile, names=None, changes=No
                    by_kernelbench=False):
     """Loads a candidate's module: `source` (bytes) as `folder`/<name of path>.
 
-    `request_compile`: see module_extension.install. `names`: defined before the module's own.
-    Constants in `changes` follow the sizes of the run (see problem_names). By KernelBench's rules
-    ModelNew may be any callable.
+    `request_compile`: see module_extension.install. `names`: {name: value} of names that the module
+    has before its code runs. Constants in `changes` follow the sizes of the run (see
+    problem_names). By KernelBench's rules ModelNew may be any callable.
     """
     code = _compiled(_write(path, source, folder), changes)
     module_extension.install(request_compile, module_cpu.active(), os.path.realpath(folder))

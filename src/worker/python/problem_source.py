@@ -9,8 +9,8 @@ _PLAIN = {"collections", "copy", "dataclasses", "functools", "itertools", "math"
 _PLAIN_TORCH = {"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules",
                 "torch.nn.parameter", "torch.autograd"}
 
-# Names in imported modules whose use has effects after the problem, besides set_..., use_... and
-# private names.
+# Names in imported modules whose use has effects after the problem. So have set_..., use_...,
+# register_... and private names.
 _LASTING = {"backends", "compile", "cuda", "distributed", "fx", "hub", "jit", "library",
             "multiprocessing", "ops", "overrides", "seterr", "seterrcall", "utils"}
 # Functions that can do things which the text does not show.

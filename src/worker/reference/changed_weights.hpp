@@ -12,13 +12,15 @@
 
 namespace kbench::worker {
 
-/// Some elements of the reference's parameters changed in place, in its model and in the memory
-/// that candidates read: a kernel that keeps a copy of weights it was given once is wrong then.
-/// Values only change places within a tensor, so that what holds for all of them still does.
-/// Buffers stay: a mask may be known. Puts everything back when it goes.
+/// Changes some elements of the reference's parameters in place, in its model and in the memory
+/// that candidates read. A kernel that keeps a copy of earlier weights then gives wrong answers.
+///
+/// Elements only swap places within a tensor, so properties of all its values, such as their sign,
+/// stay. Buffers are not changed, because a candidate may rely on a mask. The destructor restores
+/// everything.
 class ChangedWeights {
  public:
-  /// Of the models in these slots.
+  /// Changes the models in these slots.
   ChangedWeights(JudgedProblem& problem, std::span<const std::size_t> slots);
   ~ChangedWeights();
   ChangedWeights(const ChangedWeights&) = delete;
@@ -31,8 +33,8 @@ class ChangedWeights {
   struct Change {
     InputSet* set;
     std::size_t state;  ///< index into the set's state
-    at::Tensor places;  ///< indices of what is changed, undefined before
-    at::Tensor before;  ///< its values
+    at::Tensor places;  ///< indices of the changed elements; undefined before the first change
+    at::Tensor before;  ///< their original values
   };
   void add(std::size_t slot);
   static void write(const Change& change, const at::Tensor& values);

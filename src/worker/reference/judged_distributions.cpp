@@ -12,29 +12,33 @@
 #include "worker/compare/element_counts.hpp"
 #include "worker/reference/judged_problem.hpp"
 
-// The part of a judged problem that asks it with inputs of other kinds than it draws.
+// The part of a judged problem with other input distributions than the problem draws.
 namespace kbench::worker {
 namespace {
 
-/// Share of a tolerance by which a rounding error of the inputs may change the answer.
+/// Fraction of a tolerance by which a rounding error in the inputs may change the answer.
 constexpr double kSteady = 0.25;
-/// One whose digits a good kernel may lose, as a variance by the difference of two sums does; it
-/// is there for what overflows or divides by zero.
+/// The distribution on which a good kernel may lose digits, as in a variance that is the difference
+/// of two sums. It is there to find kernels that overflow or divide by zero, so its tolerance is
+/// kCoarse times the usual one.
 constexpr std::string_view kCoarseDistribution = "shifted";
 constexpr double kCoarse = 100;
-/// One whose sums pass by far larger numbers than they end with: tensor cores cut off what they add
-/// up instead of rounding it, and a product in three steps of TF32 is as good as fp32 but for that.
+/// The distribution with sums whose intermediate values are far larger than their results. Tensor
+/// cores truncate such sums instead of rounding them. A product in three steps of TF32 is otherwise
+/// as good as fp32, so the tolerance is kCancelling times the usual one.
 constexpr std::string_view kCancellingDistribution = "heavy_tails";
 constexpr double kCancelling = 2;
-/// Those whose answers may be no finite numbers, where the reference defines which ones.
+/// Distributions whose expected outputs may have infinities and NaN, if the reference defines where
+/// they are.
 constexpr std::array<std::string_view, 3> kNonFiniteDistributions{"infinity", "minus_infinity",
                                                                   "nan"};
-/// Half the last digit of a float32: what adding one of equal addends to their sum may lose.
+/// Half the last digit of a float32. A sequential sum of equal addends loses at most this fraction
+/// in each step.
 constexpr double kHalfDigit = 0x1p-24;
-/// An error that is larger than this comes from no sum that is worth asking about.
+/// The bound of equal_sum_error(). Larger errors are not attributed to the order of a sum.
 constexpr double kMostSumError = 1e-2;
-/// Answers of a distribution that are kept for the next candidate in any case; larger ones where
-/// all of those together leave candidates their room, else they are made again.
+/// Answers of at most this size are always kept for the next candidate. Larger ones are kept while
+/// all of them together leave candidates enough memory; else they are computed again.
 constexpr std::size_t kKeptBytes = std::size_t{64} << 20;
 
 std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
@@ -43,7 +47,7 @@ std::size_t bytes_of(const std::vector<at::Tensor>& tensors) {
   return bytes;
 }
 
-/// Whether an output is not finite only where an input of its shape is not.
+/// True if, for an input of the same shape, the output is finite wherever that input is.
 bool is_odd_where_inputs_are(const std::vector<Argument>& inputs, const at::Tensor& output) {
   return std::ranges::any_of(inputs, [&](const Argument& input) {
     return input.is_tensor && input.tensor.sizes() == output.sizes() &&
@@ -51,11 +55,13 @@ bool is_odd_where_inputs_are(const std::vector<Argument>& inputs, const at::Tens
   });
 }
 
-/// Whether some of an answer is not finite, and what is says enough: at least half of each output.
-/// Each place has to be answered by what is there alone: where elements meet, as in a sum, a
-/// convolution or a sort, one honest algorithm makes NaN of an infinity for its neighbours as well
-/// (Winograd), the next step turns that into a number (fmaxf), and nothing is left to compare. What
-/// a call writes, and indices, would have to be what they are at places that say nothing.
+/// True if an answer that is not finite is still worth comparing. At least half of each output must
+/// be finite, and an element may be non-finite only if its own input element is.
+///
+/// If elements meet, as in a sum, a convolution or a sort, honest algorithms differ. Winograd, for
+/// example, also gives NaN for an infinity's neighbours; fmaxf then turns that into a number, and
+/// nothing is left to compare. Outputs must be floating and written inputs finite: others would
+/// have to be right at elements that say nothing.
 bool tells_beside(const std::vector<Argument>& inputs, const Answers& answers) {
   return all_finite(answers.written) &&
          std::ranges::all_of(answers.outputs, [&](const at::Tensor& output) {
@@ -65,8 +71,8 @@ bool tells_beside(const std::vector<Argument>& inputs, const Answers& answers) {
          });
 }
 
-/// Whether a finite answer is one that a candidate has to give. An index into what is not finite
-/// says nothing.
+/// True if a candidate has to give this finite answer. Answers without a floating output, such as
+/// indices, count only if all inputs are finite.
 bool is_defined(const std::vector<Argument>& inputs, const std::vector<at::Tensor>& outputs) {
   if (std::ranges::any_of(outputs, [](const auto& output) { return output.is_floating_point(); }))
     return true;
@@ -119,7 +125,7 @@ bool JudgedProblem::enter_distribution(std::size_t slot, const std::string& name
     if (!distribution.answers) distribution = ask(set, inputs, name, distribution.confirmed);
     release_idle(set);
   } catch (const ProblemFailure& failure) {
-    // Other candidates may leave more of it.
+    // Another candidate may leave more memory.
     if (failure.cause == kDoesNotFit) {
       no_room_.insert(name);
       return false;
@@ -147,13 +153,13 @@ bool JudgedProblem::enter_further(std::size_t slot, const std::string& name, Fur
     if (!asked.answers) return false;
     set.exchange_answers(*asked.answers);
     const bool exact = look_closer(set, asked.why_not);
-    // Inputs as drawn are asked as they are in trials, too.
+    // Inputs as the problem draws them need no such check: the trials use them without it, too.
     if (asked.why_not.empty() && !is_drawn) asked.why_not = why_not_steady(set, exact);
     set.restore();
     release_idle(set);
     return asked.why_not.empty();
   } catch (const ProblemFailure& failure) {
-    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
+    if (failure.cause == kDoesNotFit) throw;  // lack of memory excuses no wrong answer
     return false;
   }
 }
@@ -168,7 +174,7 @@ double JudgedProblem::equal_sum_error() {
   return std::min(kMostSumError, static_cast<double>(*added_up_) * kHalfDigit);
 }
 
-/// The reference's answers to inputs of a distribution, of which the set has a copy by now.
+/// The reference's answers to `inputs` of a distribution, which the set has already copied.
 JudgedProblem::Distribution JudgedProblem::ask(InputSet& set, const std::vector<Argument>& inputs,
                                                const std::string& name, bool confirmed) {
   Distribution distribution;
@@ -223,19 +229,19 @@ bool JudgedProblem::confirm_distribution(std::size_t slot, const std::string& na
     if (distribution.why_not.empty() && !distribution.confirmed)
       distribution.why_not = why_not_steady(set, exact);
   } catch (const ProblemFailure& failure) {
-    if (failure.cause == kDoesNotFit) throw;  // a wrong answer is not forgiven for that
+    if (failure.cause == kDoesNotFit) throw;  // lack of memory excuses no wrong answer
     distribution.why_not = failure.message;
   }
   set.restore();
   distribution.confirmed = distribution.why_not.empty();
-  if (!distribution.confirmed) {  // it is asked no more
+  if (!distribution.confirmed) {  // the distribution is not used again
     kept_bytes_ -= std::exchange(distribution.large_bytes, 0);
     distribution.answers.reset();
   }
   return distribution.confirmed;
 }
 
-/// Gives a set the answers in double precision, where there are any.
+/// Replaces a set's expected outputs by answers in double precision, if there are any.
 bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   const auto exact = host_.exact_outputs(set.model(), objects_of(own_arguments(set)));
   const bool non_finite = std::ranges::any_of(set.expected_outputs(), &ExpectedOutput::non_finite);
@@ -258,7 +264,7 @@ bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   return true;
 }
 
-/// Why another answer may be as good as that of the set; empty where it is not.
+/// Why another answer may be as good as the set's: rounding errors change it. Empty: none is.
 std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
   const auto inputs = host_.nudged(own_arguments(set), exact);
   const auto nudged =
@@ -269,7 +275,7 @@ std::string JudgedProblem::why_not_steady(InputSet& set, bool exact) {
       return "a rounding error changes the answer's shape";
     const auto type = set.expected()[i].scalar_type();
     const auto rounded = [&](const at::Tensor& part, std::int64_t) {
-      return part.to(value.scalar_type());  // as strict as can be where it is not finite
+      return part.to(value.scalar_type());  // excuses no non-finite deviations
     };
     const auto difference =
         compare(value, nudged[i], kSteady * tolerance_for(options_.precision, type),

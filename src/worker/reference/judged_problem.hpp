@@ -234,7 +234,7 @@ class JudgedProblem {
   bool may_keep_state(bool answers_alike);
   void measure_reference(InputSet& set);
 
-  /// What is known of a input distribution.
+  /// What is known of an input distribution.
   struct Distribution {
     std::string why_not;             ///< empty where it applies
     std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again

@@ -7,7 +7,7 @@
 #include "base/hash.hpp"
 #include "worker/reference/judged_problem.hpp"
 
-// The part of a judged problem that has inputs ready which no call has seen.
+// The part of a judged problem that prepares fresh inputs for timed calls.
 namespace kbench::worker {
 
 std::vector<std::size_t> JudgedProblem::timed_slots() const {
@@ -55,7 +55,7 @@ JudgedProblem::TimedAnswers::TimedAnswers(JudgedProblem& problem, std::size_t sl
 }
 
 void JudgedProblem::look_closer(std::size_t slot) {
-  std::string ignored;  // what is said of a distribution
+  std::string ignored;  // matters only for distributions
   InputSet& set = slot_set(slot);
   look_closer(set, ignored);
   set.restore();
@@ -82,11 +82,11 @@ void JudgedProblem::leave(std::size_t slot) {
                                          draw_options(set.trial()).input_seed));
     if (set.input_digests() == before.digests) return set.restore();
   } catch (const ProblemFailure&) {
-    // It will be met again when the set is drawn anew.
+    // The same failure will occur, and be reported, when the set is drawn again.
   } catch (const c10::OutOfMemoryError&) {
     // As above.
   }
-  // A problem that draws other inputs under the same seed.
+  // The problem drew other inputs under the same seed, so the set must be drawn again.
   sets_[slot].reset();
 }
 

@@ -2,12 +2,12 @@
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 
-// The part of a judged problem that tells whether a right answer shows that weights are right.
+// The part of a judged problem that decides if a right answer proves that the weights are right.
 namespace kbench::worker {
 
 bool JudgedProblem::depends_on_weights_and_inputs() {
   if (depends_on_all_) return *depends_on_all_;
-  // Those of a trial that there is not.
+  // The seeds of a trial that does not take place.
   const auto other = static_cast<std::uint32_t>(options_.trials);
   InputSet& set = slot_set(0);
   const auto is_right = [&](const pybind11::object& model, const std::vector<Argument>& inputs) {
@@ -21,8 +21,9 @@ bool JudgedProblem::depends_on_weights_and_inputs() {
               !is_right(set.model(), host_.draw_inputs(options_.device, options_.precision,
                                                        draw_options(other).input_seed));
   } catch (const ProblemFailure& failure) {
-    // With other weights or inputs it has no answer. If it only lacks room, that says nothing of
-    // the problem, and another candidate may leave more.
+    // The reference fails with other weights or inputs, so its answer depends on them. If it only
+    // lacks memory, that says nothing about the problem. The result is not stored, because another
+    // candidate may leave more.
     if (failure.cause == kDoesNotFit) {
       set.restore();
       return true;

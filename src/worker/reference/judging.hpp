@@ -25,7 +25,7 @@ struct AnsweredTensor {
 struct JudgedAnswer : TrialResult {
   std::int64_t elements = 0;  ///< of all tensors of the answer
   double worst_ratio = 0;     ///< of an error to its tolerance, in tensors with wrong elements
-  bool whole = false;  ///< nothing is rounded in one of those tensors (Expected output::whole)
+  bool whole = false;  ///< nothing is rounded in one of those tensors (ExpectedOutput::whole)
 };
 
 /// Compares an answer to one trial by the rule and the tolerance of a precision row.
@@ -36,9 +36,9 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
 bool are_right(std::span<const ExpectedOutput> expected_outputs,
                std::span<const at::Tensor> outputs, std::string_view precision);
 
-/// The results of `answers` answers to a input distribution, which the set of the slot holds by
-/// now; `judge` gives that of one. Where one is wrong, makes sure of the expected output first and
-/// asks again: nothing where the distribution turns out to say nothing.
+/// The results of `answers` answers to an input distribution, whose inputs the set of the slot now
+/// holds; `judge` returns the result of one answer. If one is wrong, confirms the expected output
+/// and judges again. Empty if the distribution turns out to be no evidence.
 std::vector<JudgedAnswer> judge_in_distribution(
     JudgedProblem& problem, std::size_t slot, const std::string& distribution, std::size_t answers,
     const std::function<JudgedAnswer(std::size_t)>& judge);

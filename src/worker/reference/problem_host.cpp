@@ -17,7 +17,7 @@ namespace {
 
 py::module_& host_module() { return embedded_module("problem_host"); }
 
-/// Calls a function of one of kbench's modules; what it raises becomes a ProblemFailure.
+/// Calls a function of one of kbench's Python modules. Its exceptions become a ProblemFailure.
 template <typename... Args>
 py::object call_in(py::module_& module, const char* name, Args&&... arguments) {
   try {
@@ -46,7 +46,7 @@ void call_quietly(py::module_& module, const char* function, const Args&... args
   try {
     call_in(module, function, args...);
   } catch (const ProblemFailure&) {
-    // Whoever opens a problem on this device will be told why it does not work.
+    // Opening a problem on this device will fail the same way, and that error is reported.
   }
 }
 
@@ -56,7 +56,7 @@ py::dict python_sizes(const Sizes& sizes) {
   return dict;
 }
 
-/// Whatever bytes a file holds; the parser will tell.
+/// A file's bytes as a Python string. Invalid UTF-8 is replaced; Python's parser reports errors.
 py::object python_text(const std::string& text) {
   return py::reinterpret_steal<py::object>(
       PyUnicode_DecodeUTF8(text.data(), static_cast<Py_ssize_t>(text.size()), "replace"));
@@ -96,8 +96,8 @@ void check(const PyStatus& status) {
 
 namespace {
 
-/// Where torch lies without bytecode, in an image or a folder that nobody may write to, Python
-/// compiles two thousand files in each process that imports it: ours then keeps its own.
+/// If torch is installed without bytecode, in an image or a read-only folder, Python compiles two
+/// thousand files in each process that imports torch. kbench then keeps the bytecode in `folder`.
 void keep_bytecode(const std::string& folder) {
   const auto sys = py::module_::import("sys");
   const py::object spec = py::module_::import("importlib.util").attr("find_spec")("torch");

@@ -6,19 +6,19 @@
 #include "os/subprocess.hpp"
 #include "worker/reference/problem_host.hpp"
 
-/// What a candidate's process gets of its problem: values (problem_values.py). No process that runs
-/// a candidate's code has had the problem's text.
+/// A candidate's process gets only values of its problem (problem_values.py). No process that runs
+/// a candidate's code ever has the problem's text.
 namespace kbench::worker {
 
-/// The life of a process that imports a problem to tell what a candidate may know of it: reads the
-/// problem (as for a kDescribe) from `request`, writes the packed values to `result`. Returns the
-/// exit code.
+/// The main function of a process that imports a problem and packs the values that a candidate may
+/// know. Reads the problem (as for a kDescribe) from `request` and writes the packed values to
+/// `result`. Returns the exit code.
 int problem_values_main(Fd result, Fd request);
 
-/// What a constructor gets under an init seed, packed.
+/// The packed arguments that a constructor gets under an init seed.
 struct PackedArguments {
   Fd file;
-  bool is_whole = true;  ///< false: something in them could not be sent as it is
+  bool is_whole = true;  ///< false: some values could not be packed as they are
 };
 /// Throws ProblemFailure.
 PackedArguments pack_init_arguments(const ProblemHost& problem, const std::string& device,

@@ -13,13 +13,14 @@
 
 namespace kbench::worker {
 
-/// What an answer to a problem may know without computing it.
+/// What a trivial answer may use: all that can be known without computing the right answer.
 struct Known {
   ProblemHost& host;
-  InputSet& set;                         ///< what is asked; its true answers are for shapes alone
+  InputSet& set;                         ///< the inputs; its expected outputs may be used
+                                         ///< only for their shapes and types
   const std::vector<at::Tensor>& first;  ///< the true outputs of the first trial
-  /// Of each output the mean over draws that are no trials, and over its first dimension where it
-  /// has two or more; in double precision where it is no floating tensor.
+  /// The mean of each output over draws that are not trials. If the output has two or more
+  /// dimensions, also over the first. In double precision if the output is not floating.
   const std::vector<at::Tensor>& means;
   int trials;
 };
@@ -33,8 +34,8 @@ enum class MadeOf {
   kNothing,     ///< numbers that are the same for every problem
   kOtherDraws,  ///< Known::means
   kFirstTrial,  ///< Known::first
-  kInputs,      ///< the inputs that are asked with
-  kReference,   ///< the reference, called in another way: such an answer does compute
+  kInputs,      ///< the inputs of the call
+  kReference,   ///< a call of the reference in another way; such an answer does compute
 };
 
 /// An answer that computes nothing, or little, of what a problem asks. To add one: the function,

@@ -216,7 +216,7 @@ class Campaign {
     worker.unread.clear();
   }
 
-  /// Waits for update of the workers; false when all have ended.
+  /// Waits for messages of the workers; false when all have ended.
   bool listen(std::vector<Worker>& workers) {
     std::vector<pollfd> polled;
     for (const Worker& worker : workers) polled.push_back({worker.descriptor, POLLIN, 0});

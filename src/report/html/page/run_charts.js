@@ -13,7 +13,7 @@ const knownEnds = () => {
 };
 const beginOf = (row) => Math.max(0, kbench.rows.ended[row] - (kbench.rows.seconds[row] || 0));
 
-// Puts each bar into the first device queue (a row of the timeline) that is free when the bar begins.
+// Puts each bar into the first row of the timeline that is free when the bar begins.
 const deviceQueuesOf = (known) => {
   const device_queues = [], free = [];
   for (const row of [...known].sort((a, b) => beginOf(a) - beginOf(b))) {
