@@ -21,7 +21,7 @@ constexpr std::array<Precision, 4> kPrecisions{{
     {"bf16", "floating tensors as bfloat16"},
 }};
 
-QueueDevice device_queue_of(const GpuInfo& gpu) {
+QueueDevice queue_device_of(const GpuInfo& gpu) {
   return {fmt::format("cuda:{}", gpu.index), gpu.name, gpu};
 }
 
@@ -41,7 +41,7 @@ std::vector<QueueDevice> numbered(std::string_view option, std::string_view numb
     if (found == gpus.end())
       throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
                                    index, gpus.size()));
-    QueueDevice device = device_queue_of(*found);
+    QueueDevice device = queue_device_of(*found);
     if (std::ranges::find(devices, device.name, &QueueDevice::name) != devices.end())
       throw UsageError(fmt::format("--device {}: GPU {} is named twice", option, index));
     devices.push_back(std::move(device));
@@ -58,7 +58,7 @@ std::vector<QueueDevice> choose_devices(std::string_view option, const std::vect
   if (gpus.empty() && option.starts_with("cuda"))
     throw UsageError(fmt::format(
         "--device {}: kbench found no usable GPU; use --device cpu, or run kbench doctor", option));
-  if (option == "auto" || option == "cuda") return {device_queue_of(gpus.front())};
+  if (option == "auto" || option == "cuda") return {queue_device_of(gpus.front())};
   constexpr std::string_view kPrefix = "cuda:";
   if (option.starts_with(kPrefix) && option.size() > kPrefix.size())
     return numbered(option, option.substr(kPrefix.size()), gpus);

@@ -13,14 +13,10 @@ namespace {
 using nlohmann::json;
 
 TEST(JsonView, HoldsWhatIsThere) {
-  const json value = {{"text", "a\"\n\u20ac"},
-                      {"natural", 18446744073709551615u},
-                      {"signed", 4},
-                      {"negative", -5},
-                      {"float", 0.1},
-                      {"none", nullptr},
-                      {"yes", true},
-                      {"list", {1, 2}},
+  const json value = {{"text", "a\"\n\u20ac"}, {"natural", 18446744073709551615u},
+                      {"signed", 4},           {"negative", -5},
+                      {"float", 0.1},          {"none", nullptr},
+                      {"yes", true},           {"list", {1, 2}},
                       {"object", {{"x", 1}}}};
   const JsonReader reader(value);
   const JsonView view = reader.root();

@@ -98,8 +98,9 @@ void add_kernels(Files& files) {
                                 "  write_one<<<1, 1>>>(one.data_ptr<int>());\n"
                                 "  if (one.cpu().item<int>() != 1) std::abort();\n" +
                                 kLaunch));
-  write("ablation", extension("  auto y = x.relu() + 1;\n"
-                              "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
+  write("dead_kernels",
+        extension("  auto y = x.relu() + 1;\n"
+                  "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
   const std::string by_host =
       "  auto y = torch::empty_like(x);\n"
       "  const auto from = x.cpu();\n"
@@ -273,7 +274,7 @@ std::map<std::string, Record> records_of(const JudgedRun& run, void (*add)(Files
 
 const std::map<std::string, std::string> kClasses{{"own", "own"},
                                                   {"needs_them", "own"},
-                                                  {"ablation", "library"},
+                                                  {"dead_kernels", "library"},
                                                   {"host", "library"},
                                                   {"host_beside_nan", "library"}};
 
@@ -283,10 +284,10 @@ void expect_classes(const std::map<std::string, Record>& records) {
     SCOPED_TRACE(name + ": " + record.message);
     EXPECT_EQ(to_string(record.outcome), "correct");
     EXPECT_EQ(record.kernel_class, kClasses.at(name));
-    const bool is_ablation = kClasses.at(name) == "library";
+    const bool has_dead_kernels = kClasses.at(name) == "library";
     // Where no inputs are NaN, no kernel writes anything of its answer, and none is removed.
     if (name != "host_beside_nan") {
-      EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), is_ablation ? 1 : 0);
+      EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), has_dead_kernels ? 1 : 0);
     }
     EXPECT_EQ(std::ranges::count(record.flags, "inputs_read_back"),
               name.starts_with("host") ? 1 : 0);

@@ -182,7 +182,7 @@ def turn_records_off():
                                            "        turn_records_off()\n" + kPlainCall));
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
   EXPECT_EQ(record.kernel_class, "unknown");
-  EXPECT_THAT(record.flags, Contains("trace_lost"));
+  EXPECT_THAT(record.flags, Contains("trace_incomplete"));
 }
 
 TEST_F(GpuModule, NothingButItsFirstContextReachesTheDevice) {

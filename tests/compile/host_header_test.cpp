@@ -60,7 +60,7 @@ TEST_F(HostHeader, EmptyHeadersTakeThePlaceOfOthers) {
   const auto folder =
       precompiled_headers.ready({HostDevice::kCpu, HeaderSet::kUsual, "c++17"}).folder;
   for (const char* name : {"cpu/ATen/cuda/CUDAContext.h", "shadow/torch/extension.h"})
-    EXPECT_TRUE(fs::is_empty(folder / kPrecompiledHeaders / name)) << name;
+    EXPECT_TRUE(fs::is_empty(folder / kEmulationFolder / name)) << name;
 }
 
 TEST_F(HostHeader, AMovedCacheHasNone) {
@@ -117,7 +117,7 @@ TEST_F(HostHeader, AHeaderThatTheCompilerRefusesIsMadeAnew) {
     GTEST_SKIP() << "GCC takes the text of a header that it refuses";
   fs::create_directories(header);
   std::vector<std::string> files = runtime_objects(HostDevice::kCpu);
-  files.insert(files.end(), {"complete", kPrecompiledHeaderClang, kPrecompiledHeader,
+  files.insert(files.end(), {"complete", kPrecompiledHeaderClang, kTopHeader,
                              precompiled_header_library(header)});
   for (const std::string& name : files) std::ofstream(header / name) << "not what it should be";
   const HostResult result = HostCompiler(own).compile(request(kForward, "")).get();

@@ -218,8 +218,8 @@ TEST(Mbarrier, misuse_is_named) {
 // The schedule decides how fresh shared memory is filled.
 TEST(Mbarrier, fresh_shared_memory_holds_none) {
   for (std::uint64_t seed = 0; seed < 8; ++seed) {
-    const auto outcome = run_block("mbarrier.arrive.shared.b64 %rd1, [m];",
-                                   {.threads = 1, .schedule_seed = seed});
+    const auto outcome =
+        run_block("mbarrier.arrive.shared.b64 %rd1, [m];", {.threads = 1, .schedule_seed = seed});
     ASSERT_TRUE(outcome.fault) << seed;
     EXPECT_THAT(outcome.fault->message, HasSubstr("not initialised")) << seed;
   }

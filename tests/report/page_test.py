@@ -46,8 +46,8 @@ def charts(page):
         check(found == expected, "%s is %s" % (chart, "missing" if expected else "there without data"))
         if not found:
             continue
-        annotations = page.run("return document.querySelectorAll('#' + arguments[0] + ' :is(.marks, .curve)').length", chart)
-        check(annotations > 0, "%s has no marks" % chart)
+        marks = page.run("return document.querySelectorAll('#' + arguments[0] + ' :is(.marks, .curve)').length", chart)
+        check(marks > 0, "%s has no marks" % chart)
         sane = page.run("return ![...document.querySelectorAll('#' + arguments[0] + ' svg *')].some((e) =>"
                         "[...e.attributes].some((a) => !a.value.startsWith('data:') &&"
                         "/NaN|undefined|Infinity/.test(a.value)))", chart)
@@ -66,7 +66,7 @@ def saved(page):
             until(file.exists, "%s is not saved" % chart)
             elements = list(xml.parse(file).iter())
             found = [[e.get("fill"), e.get("stroke", "none")] for e in elements
-                     if {"annotations", "curve"} & set(e.get("class", "").split())]
+                     if {"marks", "curve"} & set(e.get("class", "").split())]
             shown = page.run("return [...document.querySelectorAll('#' + arguments[0] + ' svg :is(.marks, .curve)')]"
                              ".map((e) => getComputedStyle(e)).map((style) => [style.fill, style.stroke])"
                              ".filter(([fill, stroke]) => fill !== 'rgba(0, 0, 0, 0)' || stroke !== 'none')", chart)
@@ -149,7 +149,7 @@ def opening(page):
                         "return [...seen.values()]"):
         page.run("kbench.open(arguments[0])", row)
         check(page.driver.find_element(By.ID, "panel").is_displayed(), "row %d does not open" % row)
-        annotations = page.run("const d = kbench.detailsOf(arguments[0]); return d && d.source && d.marks ? d.marks.length : 0", row)
+        annotations = page.run("const d = kbench.detailsOf(arguments[0]); return d && d.source && d.annotations ? d.annotations.length : 0", row)
         if annotations:
             check(page.run("return document.querySelector('#panel .source .marked') !== null"),
                   "row %d has marks and no marked line" % row)

@@ -123,8 +123,8 @@ TEST(DeviceLimits, AnyClaimBelowWritingTheOutputsIsFlagged) {
     EXPECT_THAT(claimed(claim).flags, Contains("faster_than_memory"));
   EXPECT_THAT(claimed(leave).flags, Not(Contains("faster_than_memory")));
   // Records that lack some of what ran tell nothing.
-  EXPECT_THAT(claimed(trace, {"trace_lost"}).flags, Not(Contains("faster_than_memory")));
-  EXPECT_THAT(claimed(tell, {"trace_lost"}).flags, Contains("faster_than_memory"));
+  EXPECT_THAT(claimed(trace, {"trace_incomplete"}).flags, Not(Contains("faster_than_memory")));
+  EXPECT_THAT(claimed(tell, {"trace_incomplete"}).flags, Contains("faster_than_memory"));
 }
 
 TEST(DeviceLimits, AClaimOfNoTimeAtAllIsACheat) {

@@ -161,7 +161,7 @@ TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
 }
 
 TEST_F(Kernels, TakeDeviationsFromWhatIsNotFiniteAsTorchDoes) {
-  // Of those that are expected each is one of every type: what departs from it stands for it.
+  // Of those that are expected each is one of every type: what deviates from it stands for it.
   const std::vector<double> expectable{0, 1, -2.5, kInf, -kInf, kNan, 8'192};
   const std::vector<double> given{0, 1, -2.5, kInf, -kInf, kNan, 8'192, 1e4, -3e4};
   const std::pair<at::ScalarType, at::ScalarType> types[] = {

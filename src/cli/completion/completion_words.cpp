@@ -15,7 +15,7 @@
 #include "kernelbench/export.hpp"
 #include "record/baseline.hpp"
 #include "report/compare/comparison.hpp"
-#include "report/model/setting.hpp"
+#include "report/model/run_settings.hpp"
 
 namespace kbench::cli {
 namespace {

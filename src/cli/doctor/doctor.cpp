@@ -13,7 +13,7 @@
 namespace kbench::cli {
 namespace {
 
-std::string_view annotation(Level level) {
+std::string_view level_name(Level level) {
   switch (level) {
     case Level::kOk:
       return "ok";
@@ -63,7 +63,7 @@ nlohmann::json doctor_json(const Machine& machine) {
   for (const Check& check : doctor_checks()) {
     const Finding finding = check.judge(machine);
     checks.push_back({{"name", check.name},
-                      {"level", annotation(finding.level)},
+                      {"level", level_name(finding.level)},
                       {"found", finding.found},
                       {"advice", finding.advice}});
   }
@@ -74,7 +74,7 @@ std::string doctor_text(const Machine& machine) {
   std::string text;
   for (const Check& check : doctor_checks()) {
     const Finding finding = check.judge(machine);
-    text += fmt::format("{:<8} {:<14} {}\n", annotation(finding.level), check.name, finding.found);
+    text += fmt::format("{:<8} {:<14} {}\n", level_name(finding.level), check.name, finding.found);
     if (!finding.advice.empty()) {
       text += fmt::format("{:<23} → {}\n", "", finding.advice);
     }

@@ -77,15 +77,15 @@ std::string kernel_driver_version() {
 
 DriverFacts ask_driver(const fs::path& self) {
   const nlohmann::json answer = ask_probe(self, "driver");
-  DriverFacts run_summary;
-  run_summary.error = answer.value("error", "");
-  run_summary.cuda_version = answer.value("cuda_version", 0);
+  DriverFacts facts;
+  facts.error = answer.value("error", "");
+  facts.cuda_version = answer.value("cuda_version", 0);
   for (const auto& gpu : answer.value("gpus", nlohmann::json::array())) {
-    run_summary.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("compute_major"),
-                                gpu.at("compute_minor"), gpu.at("compute_mode"),
-                                gpu.at("pageable_access")});
+    facts.gpus.push_back({gpu.at("name"), gpu.at("memory_bytes"), gpu.at("compute_major"),
+                          gpu.at("compute_minor"), gpu.at("compute_mode"),
+                          gpu.at("pageable_access")});
   }
-  return run_summary;
+  return facts;
 }
 
 std::vector<fs::path> locked_devices() {

@@ -117,7 +117,7 @@ void remove_unused(const fs::path& parent) {
 /// Options of every compile, of headers and of candidates. Optimising would double the time, for
 /// code that only calls torch and launches kernels.
 Words common_options(const HostSetup& setup, const PrecompiledHeader& precompiled_header) {
-  const fs::path host = precompiled_header.folder / kPrecompiledHeaders;
+  const fs::path host = precompiled_header.folder / kEmulationFolder;
   Words options{"-std=" + precompiled_header.kind.standard, "-O0", "-g0", "-fPIC", "-w"};
   // Turns off clang's errors about code that GCC, and so nvcc, accepts.
   if (precompiled_header.compiler.is_clang) options.emplace_back("-Wno-everything");
@@ -137,16 +137,15 @@ Words common_options(const HostSetup& setup, const PrecompiledHeader& precompile
 Words candidate_options(const PrecompiledHeader& precompiled_header, const Words& common) {
   // The stub headers come first: the precompiled header has the content of the headers they
   // replace.
-  Words options{"-I" + (precompiled_header.folder / kPrecompiledHeaders / "shadow").string()};
+  Words options{"-I" + (precompiled_header.folder / kEmulationFolder / "shadow").string()};
   options.insert(options.end(), common.begin(), common.end());
   if (precompiled_header.compiler.is_clang) {
     options.insert(options.end(),
                    {"-include-pch", (precompiled_header.folder / kPrecompiledHeaderClang).string(),
                     "-ferror-limit=20", "-fno-color-diagnostics"});
   } else {
-    options.insert(options.end(),
-                   {"-include", (precompiled_header.folder / kPrecompiledHeader).string(),
-                    "-fmax-errors=20", "-fdiagnostics-color=never"});
+    options.insert(options.end(), {"-include", (precompiled_header.folder / kTopHeader).string(),
+                                   "-fmax-errors=20", "-fdiagnostics-color=never"});
   }
   return options;
 }
@@ -206,7 +205,7 @@ HostHeaders PrecompiledHeaders::state(const PrecompiledHeaderKind& kind) {
   HostHeaders state;
   std::error_code absent, ignored;
   // Each use touches `complete` but not the header, so the header's time is that of the build.
-  const auto built = fs::last_write_time(folder / kPrecompiledHeader, absent);
+  const auto built = fs::last_write_time(folder / kTopHeader, absent);
   if (absent || !fs::exists(folder / kComplete)) return state;
   state.built = true;
   state.age =
@@ -222,13 +221,12 @@ void PrecompiledHeaders::build(const PrecompiledHeader& precompiled_header) {
   fs::remove_all(precompiled_header.folder);                      // remains of a killed process
   fs::create_directories(precompiled_header.folder);
   remove_unused(precompiled_header.folder.parent_path());
-  const fs::path copy = precompiled_header.folder / kPrecompiledHeaders;
+  const fs::path copy = precompiled_header.folder / kEmulationFolder;
   fs::create_directories(copy);
   fs::copy(setup_.headers, copy,
            fs::copy_options::recursive | fs::copy_options::overwrite_existing);
   write_empty_headers(copy);
-  write_file(precompiled_header.folder / kPrecompiledHeader,
-             top_header(setup_, precompiled_header.kind));
+  write_file(precompiled_header.folder / kTopHeader, top_header(setup_, precompiled_header.kind));
   build_precompiled_header(precompiled_header, setup_, common_options(setup_, precompiled_header),
                            cancel_fd_);
   write_file(precompiled_header.folder / kComplete, precompiled_header.compiler.name() + "\n");

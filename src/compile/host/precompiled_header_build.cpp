@@ -78,8 +78,8 @@ void Build::header(bool with_code) {
   const std::string name = clang ? kPrecompiledHeaderClang : kPrecompiledHeaderGcc;
   Words command = options_;
   command.insert(command.end(),
-                 {"-x", "c++-header", (precompiled_header_.folder / kPrecompiledHeader).string(),
-                  "-o", (scratch_ / name).string()});
+                 {"-x", "c++-header", (precompiled_header_.folder / kTopHeader).string(), "-o",
+                  (scratch_ / name).string()});
   if (clang) command.emplace_back("-fpch-instantiate-templates");
   if (with_code) command.emplace_back("-fpch-codegen");
   run(command);
@@ -94,8 +94,8 @@ void Build::code() {
 
 void Build::runtime() {
   for (const std::string& object : runtime_objects(precompiled_header_.kind.device)) {
-    const fs::path source = precompiled_header_.folder / kPrecompiledHeaders /
-                            fs::path(object).replace_extension(".cpp");
+    const fs::path source =
+        precompiled_header_.folder / kEmulationFolder / fs::path(object).replace_extension(".cpp");
     Words command = precompiled_header_.compile_options;
     command.insert(command.end(), {"-c", source.string(), "-o", (scratch_ / object).string()});
     run(command);
@@ -160,8 +160,8 @@ void Build::library() {
     Words command = options_;
     command.insert(
         command.end(),
-        {"-c", (precompiled_header_.folder / kPrecompiledHeaders / "cuda_errors.cpp").string(),
-         "-o", errors});
+        {"-c", (precompiled_header_.folder / kEmulationFolder / "cuda_errors.cpp").string(), "-o",
+         errors});
     run(command);
     inputs.push_back(errors);
   }

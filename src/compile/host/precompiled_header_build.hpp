@@ -9,11 +9,11 @@
 namespace kbench {
 
 /// Names of the files in a precompiled header's folder.
-inline constexpr const char* kPrecompiledHeader = "precompiled_header.hpp";
+inline constexpr const char* kTopHeader = "precompiled_header.hpp";
 inline constexpr const char* kPrecompiledHeaderClang = "precompiled_header.pch";  ///< clang's
 inline constexpr const char* kPrecompiledHeaderGcc =
-    "precompiled_header.hpp.gch";                           ///< GCC's, which looks for this name
-inline constexpr const char* kPrecompiledHeaders = "host";  ///< a copy of src/emulation
+    "precompiled_header.hpp.gch";                        ///< GCC's, which looks for this name
+inline constexpr const char* kEmulationFolder = "host";  ///< a copy of src/emulation
 
 /// The library that all host code with one precompiled header links: "libkbench_host_<key>.so".
 std::string precompiled_header_library(const std::filesystem::path& folder);

@@ -9,7 +9,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::string_view kStart = "::", kAnnotation = "##";
+constexpr std::string_view kStart = "::", kHashes = "##";
 /// Words that may stand between "##" and "[", in upper or lower case.
 constexpr std::array<std::string_view, 3> kWords = {"", "vso", "teamcity"};
 
@@ -30,9 +30,9 @@ std::size_t color_at(std::string_view text, std::size_t at) {
   return end == std::string_view::npos || text[end] != 'm' ? 0 : end + 1 - at;
 }
 
-bool is_bracketed_annotation(std::string_view text) {
-  if (!text.starts_with(kAnnotation)) return false;
-  text.remove_prefix(kAnnotation.size());
+bool is_bracketed_command(std::string_view text) {
+  if (!text.starts_with(kHashes)) return false;
+  text.remove_prefix(kHashes.size());
   return std::ranges::any_of(kWords, [&](std::string_view word) {
     if (text.size() <= word.size() || text[word.size()] != '[') return false;
     return std::ranges::equal(text.substr(0, word.size()), word, [](char a, char b) {
@@ -44,8 +44,7 @@ bool is_bracketed_annotation(std::string_view text) {
 }  // namespace
 
 std::string without_commands(std::string_view text) {
-  if (text.find(kStart) == std::string_view::npos &&
-      text.find(kAnnotation) == std::string_view::npos)
+  if (text.find(kStart) == std::string_view::npos && text.find(kHashes) == std::string_view::npos)
     return std::string(text);
   std::string result;
   result.reserve(text.size() + 8);
@@ -60,15 +59,15 @@ std::string without_commands(std::string_view text) {
     const CodePoint next = code_point_at(text, at);
     result += rest.substr(0, next.bytes);
     at += next.bytes;
-    if ((at_start && rest.starts_with(kStart)) || is_bracketed_annotation(rest)) result += ' ';
+    if ((at_start && rest.starts_with(kStart)) || is_bracketed_command(rest)) result += ' ';
     at_start = next.value == '\n' || next.value == '\r' || (at_start && is_unseen(next.value));
   }
   return result;
 }
 
 std::string json_without_commands(std::string json) {
-  for (std::size_t at = json.find(kAnnotation); at != std::string::npos;
-       at = json.find(kAnnotation, at + 1))
+  for (std::size_t at = json.find(kHashes); at != std::string::npos;
+       at = json.find(kHashes, at + 1))
     json.replace(at + 1, 1, "\\u0023");
   return json;
 }

@@ -114,13 +114,11 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     if (prepared.contains(&problem)) used.push_back(&problem);
   run::DeviceQueues device_queues = impl_->device_queues(1 + impl_->options.other_sizes.size());
   const auto& counts = device_queues.counts();
-  const std::size_t all_device_queues =
-      std::accumulate(counts.begin(), counts.end(), std::size_t{0});
+  const std::size_t queue_count = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // Several groups for each queue, so that all queues end at about the same time.
-  const std::size_t share =
-      all_device_queues == 1
-          ? candidates.size()
-          : std::max(kSmallestGroup, candidates.size() / (4 * all_device_queues));
+  const std::size_t share = queue_count == 1
+                                ? candidates.size()
+                                : std::max(kSmallestGroup, candidates.size() / (4 * queue_count));
   run::GroupQueue queue;
   std::thread preparer([&] {
     try {

@@ -37,7 +37,7 @@ bool may_recover(const Candidate& candidate) {
   return candidate.source.find("except") != std::string::npos;
 }
 
-std::optional<ReadyCode> finish_dry_importing(Prepared& prepared, int cancel_fd);
+std::optional<ReadyCode> finish_dry_import(Prepared& prepared, int cancel_fd);
 
 }  // namespace
 
@@ -156,7 +156,7 @@ bool is_compiled(const Prepared& prepared) {
 
 std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   if (prepared.decided) return std::nullopt;
-  if (prepared.module) return finish_dry_importing(prepared, cancel_fd);
+  if (prepared.module) return finish_dry_import(prepared, cancel_fd);
   wait_for(prepared.compiled, cancel_fd);
   const CompileResult& result = prepared.compiled.get();
   if (const auto* error = std::get_if<CompileError>(&result)) {
@@ -182,7 +182,7 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
 
 namespace {
 
-std::optional<ReadyCode> finish_dry_importing(Prepared& prepared, int cancel_fd) {
+std::optional<ReadyCode> finish_dry_import(Prepared& prepared, int cancel_fd) {
   if (prepared.dry_imported.valid()) {
     wait_for(prepared.dry_imported, cancel_fd);
     const BuildSummary& builds = prepared.dry_imported.get().builds;

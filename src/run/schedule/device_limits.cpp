@@ -24,7 +24,7 @@ double shortest_claim_ms(const Record& record, const Interned& name, const SideT
   };
   add(side.wall_ms);
   // With an incomplete trace, these times miss part of a call.
-  if (!has_flag(record, "trace_lost")) {
+  if (!has_flag(record, "trace_incomplete")) {
     add(side.span_ms);
     add(side.busy_ms);
   }

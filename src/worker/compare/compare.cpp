@@ -93,7 +93,7 @@ std::vector<std::int64_t> multi_index(std::int64_t flat, at::IntArrayRef sizes) 
 struct Errors {
   std::int64_t wrong, first;
   double max_abs, max_rel, allclose_at;
-  std::uint64_t deviations = 0;  ///< as in DepartingComparison
+  std::uint64_t deviations = 0;  ///< as in DeviatingComparison
 };
 
 /// The number of wrong elements, and the first of them.
@@ -277,7 +277,7 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   return pair.result;
 }
 
-std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
+std::optional<DeviatingComparison> compare_deviating(const at::Tensor& expected,
                                                      const at::Tensor& got, double tolerance,
                                                      double least_bound) {
   Pair pair(expected, got);
@@ -286,7 +286,7 @@ std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
                                         tolerance, comparison_rules().front(), least_bound);
   if (!errors) return std::nullopt;
   pair.add(*errors, 0);
-  return DepartingComparison{std::move(pair.result), errors->deviations};
+  return DeviatingComparison{std::move(pair.result), errors->deviations};
 }
 
 }  // namespace kbench::worker

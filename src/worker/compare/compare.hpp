@@ -74,13 +74,13 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
 
 /// The result of compare() by the rule "scaled" for an `expected` with non-finite elements.
 /// Non-finite deviations (expected_output.hpp) count as correct.
-struct DepartingComparison {
+struct DeviatingComparison {
   Comparison comparison;
   std::uint64_t deviations;  ///< bit i: there are deviations of the i-th kind
 };
 /// Compares in one pass of the judge's kernels. `least_bound`: the least number that may replace an
 /// infinity. Nothing if the kernels do not support these tensors.
-std::optional<DepartingComparison> compare_departing(const at::Tensor& expected,
+std::optional<DeviatingComparison> compare_deviating(const at::Tensor& expected,
                                                      const at::Tensor& got, double tolerance,
                                                      double least_bound);
 

@@ -87,7 +87,7 @@ double whole_tolerance(const at::Tensor& value) {
 
 std::span<const DeviationFlag> deviation_flags() { return kDeviationFlags; }
 
-at::Tensor departs(Deviation kind, const at::Tensor& expected, const at::Tensor& got) {
+at::Tensor deviates(Deviation kind, const at::Tensor& expected, const at::Tensor& got) {
   const auto not_finite = got.isfinite().logical_not();
   switch (kind) {
     case Deviation::kNanDropped:
@@ -106,10 +106,10 @@ at::Tensor departs(Deviation kind, const at::Tensor& expected, const at::Tensor&
 }
 
 /// Compares in one pass, if the judge's kernels support it.
-std::optional<DepartingComparison> ExpectedOutput::departing(const at::Tensor& got,
+std::optional<DeviatingComparison> ExpectedOutput::departing(const at::Tensor& got,
                                                              double tolerance) const {
   if (!non_finite || overflown.defined()) return std::nullopt;
-  return compare_departing(value, got, tolerance, kLeastBound);
+  return compare_deviating(value, got, tolerance, kLeastBound);
 }
 
 std::uint64_t ExpectedOutput::deviations(const at::Tensor& got) const {
@@ -122,7 +122,7 @@ std::uint64_t ExpectedOutput::deviations(const at::Tensor& got) const {
     const auto part = flat.slice(0, begin, end);
     const auto expected = value.view(-1).slice(0, begin, end);
     for (const auto& [kind, flag] : kDeviationFlags)
-      if (departs(kind, expected, part).any().item<bool>())
+      if (deviates(kind, expected, part).any().item<bool>())
         deviations |= std::uint64_t{1} << static_cast<unsigned>(kind);
   }
   return deviations;
@@ -138,7 +138,7 @@ at::Tensor ExpectedOutput::settled(const at::Tensor& part, std::int64_t begin) c
     at::Tensor settled = rest.settled(part, begin);
     const auto expected = own(value);
     for (const auto& [deviation, flag] : kDeviationFlags)
-      settled = at::where(departs(deviation, expected, settled), expected.to(part.scalar_type()),
+      settled = at::where(deviates(deviation, expected, settled), expected.to(part.scalar_type()),
                           settled);
     return settled;
   }

@@ -14,7 +14,7 @@
 namespace kbench::worker {
 
 /// Non-finite deviations: ways in which an honest answer may differ from a non-finite expected
-/// output. Their numbers are the bits of DepartingComparison::deviations.
+/// output. Their numbers are the bits of DeviatingComparison::deviations.
 enum class Deviation {
   /// Another value instead of NaN. fmaxf and comparisons drop NaN, and code that skips a factor of
   /// zero does not multiply infinity by it.
@@ -33,7 +33,7 @@ struct DeviationFlag {
 };
 std::span<const DeviationFlag> deviation_flags();
 /// A mask of the elements of `got` that deviate so from `expected`; of equal type and shape.
-at::Tensor departs(Deviation kind, const at::Tensor& expected, const at::Tensor& got);
+at::Tensor deviates(Deviation kind, const at::Tensor& expected, const at::Tensor& got);
 
 /// The expected output, and the reference's own error.
 struct ExpectedOutput {
@@ -53,7 +53,7 @@ struct ExpectedOutput {
   /// type is correct too.
   at::Tensor wider = {};
   bool is_exact = false;  ///< `value` was computed in double precision, and gave eager_error
-  /// Some of the expected output is not finite. Honest answers may deviate there (departs()), and
+  /// Some of the expected output is not finite. Honest answers may deviate there (deviates()), and
   /// settled() accepts them.
   bool non_finite = false;
 
@@ -62,7 +62,7 @@ struct ExpectedOutput {
   double allowed(double tolerance) const;
 
   /// The candidate's elements `part` from `begin` on, in order. Replaces them by the expected value
-  /// where they overflow as the reference does, and at non-finite deviations (departs()).
+  /// where they overflow as the reference does, and at non-finite deviations (deviates()).
   at::Tensor settled(const at::Tensor& part, std::int64_t begin = 0) const;
   /// The non-finite deviations of a candidate's answer: bit i for the i-th Deviation.
   std::uint64_t deviations(const at::Tensor& got) const;
@@ -71,7 +71,7 @@ struct ExpectedOutput {
                       const ComparisonRule& rule = comparison_rules().front()) const;
 
  private:
-  std::optional<DepartingComparison> departing(const at::Tensor& got, double tolerance) const;
+  std::optional<DeviatingComparison> departing(const at::Tensor& got, double tolerance) const;
 };
 
 /// The allowed relative error if integers are computed from integers without rounding: half of one

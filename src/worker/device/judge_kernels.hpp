@@ -37,10 +37,10 @@ class JudgeKernels {
   struct Errors {
     std::uint64_t wrong, first;            ///< elements beyond the tolerance; the first of them
     double max_abs, max_rel, allclose_at;  ///< as Comparison has them
-    std::uint64_t deviations;              ///< as DepartingComparison has them
+    std::uint64_t deviations;              ///< as DeviatingComparison has them
   };
   /// `count` elements against each other; scale and tolerance as compare() has them. Of types also
-  /// "f32_f16" and "f32_bf16": expected in fp32. With a `least_bound` as compare_departing() has
+  /// "f32_f16" and "f32_bf16": expected in fp32. With a `least_bound` as compare_deviating() has
   /// it.
   Errors compare(std::string_view type, Data expected, Data got, std::uint64_t count, double scale,
                  double tolerance, double least_bound = 0);

@@ -36,7 +36,7 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
   Record& record = verdict_.record;
   if (called.unseen != 0) {
     record.kernel_class = kUnknownClass;
-    flag("trace_lost");
+    flag("trace_incomplete");
   }
   if (record.kernel_class == kUnknownClass) return;
   const bool own = record.kernel_class == "own" || record.kernel_class == "mixed";
@@ -93,7 +93,7 @@ void Evaluation::check_own() const {
   const Record& record = verdict_.record;
   if (!request_.require_own || record.kernel_class == "own") return;
   std::string what = "kbench could not trace all kernels";
-  if (is_ablation_)
+  if (has_dead_kernels_)
     what = "the candidate gives the same answer without its own kernels";
   else if (record.kernel_class == "none")
     what = "the traced calls computed nothing";
@@ -107,7 +107,7 @@ void Evaluation::check_own() const {
 }
 
 /// Nothing but its kernels computes for a kernel candidate.
-bool Evaluation::may_be_ablation() const {
+bool Evaluation::may_have_dead_kernels() const {
   const auto& found = verdict_.record.kernel_class;
   return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
 }
@@ -185,7 +185,7 @@ Evaluation::Ablation Evaluation::ablate_in_distributions() {
 }
 
 void Evaluation::run_ablation() {
-  if (!may_be_ablation()) return;
+  if (!may_have_dead_kernels()) return;
   const std::size_t slot = problem_.timed_slots().front();
   const auto earlier = problem_.slot_set(problem_.lender(slot)).expected();
   Ablation result = Ablation::kUnknown;
@@ -211,7 +211,7 @@ void Evaluation::run_ablation() {
   }
   if (result == Ablation::kNeeded) return;
   if (result != Ablation::kUnneeded) return flag("ablation_skipped");
-  is_ablation_ = true;
+  has_dead_kernels_ = true;
   verdict_.record.kernel_class = "library";
   flag("dead_kernels");
 }

@@ -136,7 +136,7 @@ class Evaluation {
   bool is_looked_before();
   void look_at_block(Block block);
   void check_own() const;
-  bool may_be_ablation() const;
+  bool may_have_dead_kernels() const;
   /// Calls in which launches of its own kernels do nothing: if the answers are right all the same,
   /// these kernels are not what computes them. First with inputs that it has not seen, then with
   /// the distributions.
@@ -371,13 +371,13 @@ class Evaluation {
   bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
   bool reads_unwritten_ = false;        ///< see reads_unwritten(): of the first wrong trial
   PoisonOrder poisons_;
-  double norm_error_ = 0;        ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;          ///< one call has come back
-  bool as_built_ = false;        ///< a module's weights are what its constructor made
-  bool has_chosen_ = false;      ///< that is no longer to be decided
-  protocol::BuiltBody built_{};  ///< of the model that was built last
-  bool is_ablation_ = false;     ///< its kernels change nothing
-  double quickest_ms_ = 0;       ///< of the calls after the first, messages included; 0 before
+  double norm_error_ = 0;          ///< the largest norm_error() of an output of a wrong result
+  bool called_ = false;            ///< one call has come back
+  bool as_built_ = false;          ///< a module's weights are what its constructor made
+  bool has_chosen_ = false;        ///< that is no longer to be decided
+  protocol::BuiltBody built_{};    ///< of the model that was built last
+  bool has_dead_kernels_ = false;  ///< its kernels change nothing
+  double quickest_ms_ = 0;         ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.
   std::vector<TrialResult> asked_again_;

@@ -53,9 +53,9 @@ __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64
   double relative = infinity();
   double distance = fabs(e - g);
   if constexpr (kFloating) {
-    const u64 departs = least_bound > 0 ? deviation(e, g, least_bound) : 0;
-    errors.deviations |= departs;
-    if (departs != 0) return errors;
+    const u64 deviates = least_bound > 0 ? deviation(e, g, least_bound) : 0;
+    errors.deviations |= deviates;
+    if (deviates != 0) return errors;
     const bool odd = !(finite(e) && finite(g));
     if (odd) distance = infinity();
     errors.allclose_at = odd ? distance : fmax(errors.allclose_at, distance / (1 + fabs(e)));

@@ -31,7 +31,7 @@ kbench.charts.push({ id: "chart-causes", holds: () => kbench.rows.count > 0, dra
     .attr("x", (left + chart.width) / 2).attr("y", height - 8).text("candidates");
   const barTop = (i) => 8 + i * each + (above ? 17 : 0), thick = (above ? each - 20 : each - 5);
   const group = chart.svg.append("g").selectAll("g").data(bars).join("g");
-  const rects = group.append("rect").attr("class", "annotations").attr("x", left).attr("height", thick)
+  const rects = group.append("rect").attr("class", "marks").attr("x", left).attr("height", thick)
     .attr("y", (_, i) => barTop(i)).attr("width", (bar) => Math.max(1, x(bar.count) - left))
     .attr("fill", (bar) => kbench.outcomeColor(bar.outcome));
   kbench.says(rects, say, filter);

@@ -9,10 +9,10 @@ const withInterval = (value, low, high, format) => format(value) +
   (low === null || low === undefined ? "" : " (" + format(low) + "–" + format(high) + ")");
 
 const factsOf = (record, row) => {
-  const run_summary = [];
+  const facts = [];
   const add = (label, text) => {
     if (text !== null && text !== undefined && text !== "" && !(Array.isArray(text) && text.length === 0))
-      run_summary.push([label, Array.isArray(text) ? text.join(", ") : String(text)]);
+      facts.push([label, Array.isArray(text) ? text.join(", ") : String(text)]);
   };
   add("candidate", record.candidate);
   add("kind", record.kind);
@@ -38,20 +38,20 @@ const factsOf = (record, row) => {
   if (record.ended) add("judged", new Date(record.ended * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC");
   add("took", kbench.duration((kbench.rows.seconds[row] || 0) * 1e3));
   add("hash", (record.candidate_hash || "").slice(0, 16));
-  return kbench.make("dl", { class: "run_summary" }, run_summary.map(([label, text]) =>
+  return kbench.make("dl", { class: "run_summary" }, facts.map(([label, text]) =>
     kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, text))));
 };
 
 // The table's values, for candidates without details on the page.
 const rowFactsOf = (row) => {
   const rows = kbench.rows;
-  const run_summary = [["level", String(rows.level[row])], [kbench.data.time_label, kbench.duration(rows.time_ms[row])],
+  const facts = [["level", String(rows.level[row])], [kbench.data.time_label, kbench.duration(rows.time_ms[row])],
     [kbench.data.baseline || "baseline", kbench.duration(rows.baseline_ms[row])],
     ["speedup", withInterval(rows.speedup[row], rows.lo[row], rows.hi[row], kbench.factor)],
     ["limit", rows.limit_ms[row] === null ? kbench.none : kbench.percent(rows.limit_share[row]) + " of the device's limit, " + kbench.duration(rows.limit_ms[row])],
     ["class", rows.classes[rows.class[row]]], ["trust", rows.trusts[rows.trust[row]]], ["judge", rows.judges[rows.judge[row]]],
     ["flags", rows.flag_sets[rows.flags[row]]], ["took", rows.seconds[row] === null ? "" : kbench.duration(rows.seconds[row] * 1e3)]];
-  return kbench.make("dl", { class: "run_summary" }, run_summary.filter(([, text]) => text !== "" && text !== kbench.none)
+  return kbench.make("dl", { class: "run_summary" }, facts.filter(([, text]) => text !== "" && text !== kbench.none)
     .map(([label, text]) => kbench.make("div", {}, kbench.make("dt", {}, label), kbench.make("dd", {}, text))));
 };
 
@@ -99,7 +99,7 @@ const stripsOf = (record, raw) => {
   sides.forEach(([name, list], i) => {
     const y = i * rowOf + rowOf / 2 + 8, color = kbench.seriesColor(i);
     kbench.fitText(svg.append("text").attr("x", 4).attr("y", y - 15), name, width - 20);
-    svg.append("path").attr("class", "annotations").attr("stroke", color).attr("stroke-opacity", 0.45)
+    svg.append("path").attr("class", "marks").attr("stroke", color).attr("stroke-opacity", 0.45)
       .attr("d", list.filter((value) => value > 0).map((value) => "M" + x(value) + "," + (y - 8) + "v16").join(""));
     const side = record.timing && record.timing.sides[name];
     if (!side || !(side.median_ms > 0)) return;

@@ -143,15 +143,15 @@ kbench.says = (selection, text, click) => {
 // undefined.
 kbench.saysWithin = (chart, [x, y, width, height], at, text, click) => {
   const found = () => at(...d3.mouse(chart.svg.node()));
-  const cover = chart.svg.append("rect").attr("class", "annotations").attr("x", x).attr("y", y)
+  const cover = chart.svg.append("rect").attr("class", "marks").attr("x", x).attr("y", y)
     .attr("width", width).attr("height", height).attr("fill", "transparent");
   cover.on("mousemove", () => {
-    const annotation = found();
-    cover.style("cursor", annotation === undefined ? null : "pointer");
-    kbench.tip(d3.event, annotation === undefined ? null : text(annotation));
+    const mark = found();
+    cover.style("cursor", mark === undefined ? null : "pointer");
+    kbench.tip(d3.event, mark === undefined ? null : text(mark));
   }).on("mouseleave", () => kbench.tip(null, null)).on("click", () => {
-    const annotation = found();
-    if (annotation !== undefined) click(annotation);
+    const mark = found();
+    if (mark !== undefined) click(mark);
   });
 };
 

@@ -2,7 +2,7 @@
 // The run over time: a bar for the time in which each candidate was judged; if there are many
 // candidates, the number judged per second.
 "use strict";
-const mostBarsOfRun = 2000, mostDeviceQueues = 24;
+const mostBarsOfRun = 2000, mostTimelineRows = 24;
 
 const secondsTitle = () => "seconds after " +
   new Date(kbench.data.charts.timeline_start * 1000).toISOString().slice(0, 19).replace("T", " ") + " UTC";
@@ -14,41 +14,41 @@ const knownEnds = () => {
 const beginOf = (row) => Math.max(0, kbench.rows.ended[row] - (kbench.rows.seconds[row] || 0));
 
 // Puts each bar into the first row of the timeline that is free when the bar begins.
-const deviceQueuesOf = (known) => {
-  const device_queues = [], free = [];
+const timelineRowsOf = (known) => {
+  const timelineRows = [], free = [];
   for (const row of [...known].sort((a, b) => beginOf(a) - beginOf(b))) {
-    let device_queue = free.findIndex((until) => until <= beginOf(row) + 1e-3);
-    if (device_queue < 0) device_queue = free.length < mostDeviceQueues ? free.push(0) - 1 : d3.scan(free);
-    free[device_queue] = kbench.rows.ended[row];
-    (device_queues[device_queue] = device_queues[device_queue] || []).push(row);
+    let timelineRow = free.findIndex((until) => until <= beginOf(row) + 1e-3);
+    if (timelineRow < 0) timelineRow = free.length < mostTimelineRows ? free.push(0) - 1 : d3.scan(free);
+    free[timelineRow] = kbench.rows.ended[row];
+    (timelineRows[timelineRow] = timelineRows[timelineRow] || []).push(row);
   }
-  return device_queues;
+  return timelineRows;
 };
 
-const drawDeviceQueues = (chart, known, end) => {
-  const rows = kbench.rows, device_queues = deviceQueuesOf(known), each = 16;
-  const height = 12 + device_queues.length * each + kbench.size.bottom;
+const drawTimeline = (chart, known, end) => {
+  const rows = kbench.rows, timelineRows = timelineRowsOf(known), each = 16;
+  const height = 12 + timelineRows.length * each + kbench.size.bottom;
   kbench.frame(chart, "The run", "each bar is a candidate, from the start of its judging to its verdict",
     "Timeline of " +
     kbench.counted(known.length, "candidate") + " over " + Math.round(end) + " seconds.", { height });
   const x = d3.scaleLinear([0, end], [14, chart.width - 28]), axis = d3.axisBottom(x);
   kbench.linearTicks()(axis, chart.width - 42, 70);
-  chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (12 + device_queues.length * each) + ")").call(axis);
+  chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (12 + timelineRows.length * each) + ")").call(axis);
   chart.svg.append("text").attr("class", "soft").attr("text-anchor", "middle").attr("x", chart.width / 2)
     .attr("y", height - 8).text(secondsTitle());
-  const deviceQueueOf = new Map();
-  device_queues.forEach((device_queue, i) => { for (const row of device_queue) deviceQueueOf.set(row, i); });
-  const box = (row) => [x(beginOf(row)), 10 + deviceQueueOf.get(row) * each,
+  const timelineRowOf = new Map();
+  timelineRows.forEach((timelineRow, i) => { for (const row of timelineRow) timelineRowOf.set(row, i); });
+  const box = (row) => [x(beginOf(row)), 10 + timelineRowOf.get(row) * each,
     Math.max(1, x(rows.ended[row]) - x(beginOf(row)) - 0.5), each - 3];
   const say = (row) => kbench.candidateName(row) + "\n" + rows.outcomes[rows.outcome[row]].label +
     ", " + kbench.duration((rows.seconds[row] || 0) * 1e3);
-  const bars = chart.svg.append("g").selectAll("rect").data(known).join("rect").attr("class", "annotations")
+  const bars = chart.svg.append("g").selectAll("rect").data(known).join("rect").attr("class", "marks")
     .attr("x", (row) => box(row)[0]).attr("y", (row) => box(row)[1]).attr("width", (row) => box(row)[2])
     .attr("height", each - 3).attr("fill", (row) => kbench.outcomeColor(rows.outcome[row]));
   kbench.says(bars, say, kbench.open);
   const present = [...new Set(known.map((row) => rows.outcome[row]))].sort((a, b) => a - b);
   kbench.legend(chart, present.map((outcome) => [rows.outcomes[outcome].label, kbench.outcomeColor(outcome)]), null, 1);
-  kbench.walk(chart, { lines: device_queues, box, text: say, enter: kbench.open, what: "opens the candidate" });
+  kbench.walk(chart, { lines: timelineRows, box, text: say, enter: kbench.open, what: "opens the candidate" });
 };
 
 const drawRate = (chart, known, end) => {
@@ -68,7 +68,7 @@ const drawRate = (chart, known, end) => {
     kbench.counted(bin.count, "verdict") + ", " + kbench.number(bin.count * perSecond) + "/s";
   const filter = (bin) => kbench.filterTo({ range: "ended:" + from(bin).toPrecision(9) + ":" + to(bin).toPrecision(9) });
   const box = (bin) => [x(from(bin)), y(bin.count * perSecond), x(to(bin)) - x(from(bin)), y(0) - y(bin.count * perSecond)];
-  const covers = chart.svg.append("g").selectAll("rect").data(bins).join("rect").attr("class", "annotations")
+  const covers = chart.svg.append("g").selectAll("rect").data(bins).join("rect").attr("class", "marks")
     .attr("x", (bin) => box(bin)[0]).attr("width", (bin) => box(bin)[2]).attr("y", top)
     .attr("height", chart.height - top - bottom).attr("fill", "transparent");
   kbench.says(covers, say, filter);
@@ -78,5 +78,5 @@ const drawRate = (chart, known, end) => {
 kbench.charts.push({ id: "chart-timeline", broad: true,
   holds: () => kbench.data.charts.timeline_start !== null && knownEnds().length > 0, draw: (chart) => {
     const known = knownEnds(), end = d3.max(known, (row) => kbench.rows.ended[row]) || 1;
-    (known.length > mostBarsOfRun ? drawRate : drawDeviceQueues)(chart, known, end);
+    (known.length > mostBarsOfRun ? drawRate : drawTimeline)(chart, known, end);
   } });

@@ -6,7 +6,7 @@ const svgSpace = "http://www.w3.org/2000/svg";
 const usual = { "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none",
   "font-weight": "400", "text-anchor": "start" };
 const shapeStyles = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray"];
-const textStyles = ["fill", "font-distribution", "font-size", "font-weight", "text-anchor"];
+const textStyles = ["fill", "font-family", "font-size", "font-weight", "text-anchor"];
 const giveStyles = (to, style, names) => {
   for (const name of names) {
     const value = style.getPropertyValue(name);
@@ -56,7 +56,7 @@ const textOf = (text, style, room, isCut) => {
   const isUpright = style.writingMode !== "horizontal-tb", depth = kbench.textDepth(style);
   const made = shape("text", Object.assign({ fill: style.color }, isUpright
     ? { transform: `translate(${room.right - depth},${room.bottom}) rotate(-90)` } : { x: room.left, y: room.bottom - depth }));
-  giveStyles(made, style, ["font-distribution", "font-size", "font-weight"]);
+  giveStyles(made, style, ["font-family", "font-size", "font-weight"]);
   if (isCut) kbench.fitText(d3.select(made), kbench.short(text, 400), isUpright ? room.bottom - room.top : room.right - room.left);
   else made.textContent = text;
   return made;

@@ -51,7 +51,7 @@ kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, 
     layers[part.layer] === null ? {} : { model: layers[part.layer] }));
   const box = (part) => [x(edges[part.bin]) + 0.5, y(part.below + part.count),
     Math.max(1, x(edges[part.bin + 1]) - x(edges[part.bin]) - 1), y(part.below) - y(part.below + part.count)];
-  const bars = chart.svg.append("g").selectAll("rect").data(parts).join("rect").attr("class", "annotations")
+  const bars = chart.svg.append("g").selectAll("rect").data(parts).join("rect").attr("class", "marks")
     .attr("x", (part) => box(part)[0]).attr("y", (part) => box(part)[1]).attr("width", (part) => box(part)[2])
     .attr("height", (part) => box(part)[3]).attr("fill", (part) => layerColor(palette, layers[part.layer]));
   kbench.says(bars, say, filter);
@@ -93,7 +93,7 @@ const drawDots = (chart, x, y, timed) => {
     });
   } else {
     chart.svg.append("g").selectAll("circle").data(inLayers).join("circle")
-      .attr("class", "annotations").attr("r", 3.5).attr("cx", (row) => x(rows.baseline_ms[row]))
+      .attr("class", "marks").attr("r", 3.5).attr("cx", (row) => x(rows.baseline_ms[row]))
       .attr("cy", (row) => y(rows.time_ms[row])).attr("stroke", (row) => kbench.modelColor(rows.model[row]))
       .attr("fill", (row) => (hollow(row) ? "var(--paper)" : kbench.modelColor(rows.model[row])))
       .attr("fill-opacity", 0.75);

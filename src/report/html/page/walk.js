@@ -9,8 +9,8 @@ const pageStep = 10;
 
 const nearest = (line, box, x) => {
   let best = 0, least = Infinity;
-  line.forEach((annotation, i) => {
-    const [left, , width] = box(annotation);
+  line.forEach((mark, i) => {
+    const [left, , width] = box(mark);
     const away = Math.abs(left + width / 2 - x);
     if (away < least) [best, least] = [i, away];
   });
