@@ -124,7 +124,8 @@ class Kbench:
         found, known = {}, {path for path in compiled.rglob("*") if path.is_file()}
         environment = dict(self.environment, KBENCH_HOME=str(home))
         process = subprocess.Popen(
-            [self.binary, "eval", "--candidates", "-", "--device", "cpu", "--trials", "1", "--out",
+            [self.binary, "eval", "--candidates", "-", "--device", "cpu", "--trials", "1",
+             "--no-distributions", "--timing", "none", "--out",
              str(self.folder / ("ptx-%d.jsonl" % self.runs))], env=environment, cwd=self.folder, text=True,
             stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
         try:

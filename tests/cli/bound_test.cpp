@@ -18,63 +18,6 @@ namespace fs = std::filesystem;
 
 const fs::path kCheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
 
-/// The record of one candidate for a shipped problem, and its details.
-Record judged(const fs::path& file, const std::string& problem,
-              const std::vector<std::string>& more = {}, nlohmann::json* details = nullptr) {
-  const TempFolder folder;
-  const auto out = folder.path() / "run.jsonl";
-  std::vector<std::string> arguments{"eval",     "--candidate", file.string(), "--problem", problem,
-                                     "--device", "cpu",         "--out",       out.string()};
-  arguments.insert(arguments.end(), more.begin(), more.end());
-  const auto result = run_kbench(arguments);
-  EXPECT_EQ(result.status.code, 0) << result.error;
-  const auto records = records_by_candidate(out);
-  EXPECT_EQ(records.size(), 1u);
-  if (records.empty()) return {};
-  Record record = records.begin()->second;
-  EXPECT_EQ(to_string(record.outcome), "correct") << record.cause.str() << ": " << record.message;
-  EXPECT_TRUE(record.timing);
-  if (details != nullptr) *details = nlohmann::json::parse(contents(details_path(out)));
-  return record;
-}
-
-double told_ms(const Record& record) { return record.timing->bounds.at("candidate").told_ms; }
-double time_ms(const Record& record) { return record.timing->sides.at("candidate").median_ms; }
-
-struct Forger {
-  const char* file;
-  const char* problem;
-  double truth_ms;  ///< that it sleeps, at least; 0: a thousand times what it tells
-};
-
-class Forgers : public testing::TestWithParam<Forger> {};
-
-TEST_P(Forgers, AreNotBelieved) {
-  const Forger& forger = GetParam();
-  const Record record = judged(kCheats / forger.file, forger.problem);
-  ASSERT_TRUE(record.timing);
-  EXPECT_EQ(record.timing->trust, "self_reported");
-  EXPECT_TRUE(record.timing->is_bounded());
-  ASSERT_TRUE(record.timing->bounds.contains("candidate"));
-  ASSERT_TRUE(record.timing->bounds.contains("eager"));
-  const double truth_ms = forger.truth_ms > 0 ? forger.truth_ms : 1000 * told_ms(record);
-  EXPECT_LT(told_ms(record), truth_ms / 100);
-  EXPECT_GT(time_ms(record), truth_ms / 2);
-  EXPECT_LT(time_ms(record), truth_ms * 30) << "this machine is slow, but not so slow";
-  EXPECT_EQ(record.timing->sides.at("candidate").count,
-            record.timing->bounds.at("candidate").blocks);
-}
-
-INSTANTIATE_TEST_SUITE_P(
-    Bound, Forgers,
-    testing::Values(Forger{"5_Matmul/03_clock_overwritten.py", "level1/5_Matmul", 3},
-                    Forger{"2_RowNorm/03_patched_libc.cu", "level1/2_RowNorm", 5},
-                    Forger{"9_CumulativeSum/04_rewritten_message.cu", "level1/9_CumulativeSum", 0}),
-    [](const auto& forger) {
-      const std::string file = fs::path(forger.param.file).stem().string();
-      return file.substr(0, 2) + "_" + file.substr(3);
-    });
-
 std::string sleeping_matmul(const char* seconds) {
   return fmt::format(R"(import time
 import torch.nn as nn
@@ -88,11 +31,80 @@ class ModelNew(nn.Module):
                      seconds);
 }
 
+/// Cheats and honest candidates for shipped problems, in one run with these options.
+JudgedRun run_of(const std::vector<std::string>& cheats,
+                 const std::map<std::string, std::string>& others,
+                 const std::vector<std::string>& options = {}) {
+  const fs::path problems = fs::path(KBENCH_SOURCE_DIR) / "problems";
+  std::map<std::string, std::string> files{{"set/sizes.json", contents(problems / "sizes.json")}};
+  for (const char* level : {"level1", "level2", "level3"})
+    for (const auto& file : fs::directory_iterator(problems / level))
+      if (file.is_regular_file())
+        files["set" / file.path().lexically_relative(problems)] = contents(file.path());
+  for (const std::string& place : cheats)
+    files["candidates/me/" + place] = contents(kCheats / place);
+  for (const auto& [place, text] : others) files["candidates/me/" + place] = text;
+  return JudgedRun(files, options);
+}
+
+/// One without options.
+const JudgedRun& plain_run() {
+  static const JudgedRun kRun =
+      run_of({"5_Matmul/03_clock_overwritten.py", "2_RowNorm/03_patched_libc.cu",
+              "9_CumulativeSum/04_rewritten_message.cu"},
+             // Long enough that what this machine does besides is little of it, and short.
+             {{"5_Matmul/honest.py", sleeping_matmul("0.1")},
+              {"5_Matmul/short.py", sleeping_matmul("0")},
+              {"2_RowNorm/thread_per_row.cu",
+               contents(fs::path(KBENCH_SOURCE_DIR) /
+                        "problems/candidates/right/naive/2_RowNorm/thread_per_row.cu")}});
+  return kRun;
+}
+
+/// The record of a candidate, which is correct and timed.
+const Record& judged(const std::string& file, const JudgedRun& run = plain_run()) {
+  const Record& record = run.of(file);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.cause.str() << ": " << record.message;
+  EXPECT_TRUE(record.timing);
+  return record;
+}
+
+double told_ms(const Record& record) { return record.timing->bounds.at("candidate").told_ms; }
+double time_ms(const Record& record) { return record.timing->sides.at("candidate").median_ms; }
+
+struct Forger {
+  const char* file;
+  double truth_ms;  ///< that it sleeps, at least; 0: a thousand times what it tells
+};
+
+class Forgers : public testing::TestWithParam<Forger> {};
+
+TEST_P(Forgers, AreNotBelieved) {
+  const Forger& forger = GetParam();
+  const Record& record = judged(forger.file);
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->trust, "self_reported");
+  EXPECT_TRUE(record.timing->is_bounded());
+  ASSERT_TRUE(record.timing->bounds.contains("candidate"));
+  ASSERT_TRUE(record.timing->bounds.contains("eager"));
+  const double truth_ms = forger.truth_ms > 0 ? forger.truth_ms : 1000 * told_ms(record);
+  EXPECT_LT(told_ms(record), truth_ms / 100);
+  EXPECT_GT(time_ms(record), truth_ms / 2);
+  EXPECT_LT(time_ms(record), truth_ms * 30) << "this machine is slow, but not so slow";
+  EXPECT_EQ(record.timing->sides.at("candidate").count,
+            record.timing->bounds.at("candidate").blocks);
+}
+
+INSTANTIATE_TEST_SUITE_P(Bound, Forgers,
+                         testing::Values(Forger{"03_clock_overwritten.py", 3},
+                                         Forger{"03_patched_libc.cu", 5},
+                                         Forger{"04_rewritten_message.cu", 0}),
+                         [](const auto& forger) {
+                           return fs::path(forger.param.file).stem().string();
+                         });
+
 TEST(Bound, AnHonestModuleIsConfirmed) {
-  const TempFolder folder;
-  // Long enough that what this machine does besides is little of it.
-  const auto file = folder.write("honest.py", sleeping_matmul("0.1"));
-  const Record record = judged(file, "level1/5_Matmul");
+  const Record& record = judged("honest.py");
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "confirmed");
   EXPECT_FALSE(record.timing->is_bounded());
@@ -109,14 +121,12 @@ TEST(Bound, AnHonestModuleIsConfirmed) {
 }
 
 TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
-  const TempFolder folder;
-  const auto file = folder.write("honest.py", sleeping_matmul("0"));
-  nlohmann::json details;
-  const Record record = judged(file, "level1/5_Matmul", {}, &details);
+  const Record& record = judged("short.py");
   ASSERT_TRUE(record.timing);
   const auto& bound = record.timing->bounds.at("candidate");
   // What is held against the bound is the lesser of median and mean.
-  const auto told = details.at("raw_ms").at("candidate").get<std::vector<double>>();
+  const auto told =
+      plain_run().details_of("short.py").at("raw_ms").at("candidate").get<std::vector<double>>();
   const double mean_ms =
       std::accumulate(told.begin(), told.end(), 0.0) / static_cast<double>(told.size());
   const double claim_ms = std::min(bound.told_ms, mean_ms);
@@ -130,17 +140,15 @@ TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
 }
 
 TEST(Bound, KernelsAreTimedByKbenchsOwnCode) {
-  const auto kernel = fs::path(KBENCH_SOURCE_DIR) / "problems" / "candidates" / "right" / "naive" /
-                      "2_RowNorm" / "thread_per_row.cu";
-  const Record record = judged(kernel, "level1/2_RowNorm");
+  const Record& record = judged("thread_per_row.cu");
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "own_code");
   EXPECT_TRUE(record.timing->bounds.empty());
 }
 
 TEST(Bound, KernelBenchsRulesTakeItsWord) {
-  const Record record =
-      judged(kCheats / "5_Matmul/03_clock_overwritten.py", "level1/5_Matmul", {"--kb-compat"});
+  const JudgedRun run = run_of({"5_Matmul/03_clock_overwritten.py"}, {}, {"--kb-compat"});
+  const Record& record = judged("03_clock_overwritten.py", run);
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "self_reported");
   EXPECT_FALSE(record.timing->is_bounded());

@@ -176,11 +176,16 @@ TEST(Degenerate, WhatWasFoundInOneModeIsAskedAgainInTheOther) {
   const std::string answer = "x * 0.0 if self.training else x + 1";
   const Files files{{problem("1_InTraining"), problem_of(answer, "torch.randn(64, 32)")},
                     {candidate("1_InTraining/0.py"), writing_module(answer)}};
-  for (int time = 0; time < 2; ++time) {
-    EXPECT_THAT(JudgedRun(files, {"--timing", "none"}).of("0.py").degenerate_problem,
-                Optional(Contains("zeros")));
-    EXPECT_THAT(JudgedRun(files, {"--timing", "none", "--eval-mode"}).of("0.py").degenerate_problem,
-                Optional(IsEmpty()));
+  // Once more in the first: what is kept by then is of both.
+  for (const bool eval_mode : {false, true, false}) {
+    std::vector<std::string> options{"--timing", "none"};
+    if (eval_mode) options.emplace_back("--eval-mode");
+    const auto found = JudgedRun(files, options).of("0.py").degenerate_problem;
+    ASSERT_TRUE(found);
+    EXPECT_EQ(std::ranges::count(*found, "zeros"), eval_mode ? 0 : 1);
+    if (eval_mode) {
+      EXPECT_THAT(*found, IsEmpty());
+    }
   }
 }
 

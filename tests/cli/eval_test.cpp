@@ -264,9 +264,9 @@ __global__ void k(const float* x, volatile float* y) {
   for (;;) y[threadIdx.x] = x[threadIdx.x];
 }
 )"}},
-      {"--timeout", "5"});
+      {"--timeout", "3"});
   EXPECT_EQ(run.of("a.cu").outcome, Outcome::kTimeout) << run.of("a.cu").message;
-  EXPECT_GE(run.of("a.cu").seconds, 5);
+  EXPECT_GE(run.of("a.cu").seconds, 3);
 }
 
 TEST(Eval, ShardsShareOneManifest) {

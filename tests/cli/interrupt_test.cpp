@@ -80,7 +80,7 @@ TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
 }
 
 // From before the worker is up until the middle of judging.
-INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500, 7000));
+INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500));
 
 TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
   const TempFolder folder;

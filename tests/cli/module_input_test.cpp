@@ -159,55 +159,58 @@ TEST(ModuleInput, GetsItsOutcome) {
   }
 }
 
-/// cause and message of what candidates return where the reference returns `wanted`.
-std::map<std::string, std::string> returned_for(const std::string& wanted) {
-  const TempFolder folder;
-  const std::string sum = "torch.relu(x) * self.scale + self.bias";
-  const auto problem = folder.write(
-      "set/level1/1_ReluScale.py",
-      replaced(kModuleProblem, "return " + sum, "return " + replaced(wanted, "y", sum)));
-  for (const auto& [name, value] : std::map<std::string, std::string>{
-           {"alone", "y"}, {"tuple", "(y,)"}, {"list", "[y]"}, {"two", "(y, y)"}})
-    folder.write("me/1_ReluScale/" + name + ".py",
-                 module_with("", "        y = " + sum + "\n        return " + value + "\n"));
-  folder.write("me/1_ReluScale/vector.cu",
-               replaced(replaced(host_code("forward"), "torch::Tensor forward(",
-                                 "std::vector<torch::Tensor> forward("),
-                        "return y;", "return {y};"));
-  const auto out = folder.path() / "run.jsonl";
-  const auto result =
-      run_kbench({"eval", problem.string(), "--candidates", (folder.path() / "me").string(),
-                  "--device", "cpu", "--trials", "1", "--out", out.string()});
-  EXPECT_EQ(result.status.code, 0) << result.error;
-  std::map<std::string, std::string> found;
-  for (const auto& [id, record] : records_by_candidate(out))
-    found[std::filesystem::path(id).stem()] =
-        std::string(to_string(record.outcome)) + " " + record.cause.str() + " " + record.message;
-  return found;
+/// A reference that returns y as itself, in a tuple or in a list, by the name of its problem.
+const std::map<std::string, std::string> kWanted{
+    {"1_Alone", "y"}, {"2_Tuple", "(y,)"}, {"3_List", "[y]"}};
+
+/// Outcome, cause and message of what candidates return for these references, all of one run, by
+/// the names of the problem and of the candidate's file.
+const std::string& said_of(const std::string& problem, const std::string& candidate) {
+  static const auto kFound = [] {
+    const TempFolder folder;
+    const std::string sum = "torch.relu(x) * self.scale + self.bias";
+    for (const auto& [name, wanted] : kWanted) {
+      folder.write("set/level1/" + name + ".py", replaced(kModuleProblem, "return " + sum,
+                                                          "return " + replaced(wanted, "y", sum)));
+      const std::string place = "candidates/me/" + name + "/";
+      for (const auto& [file, value] : std::map<std::string, std::string>{
+               {"alone", "y"}, {"tuple", "(y,)"}, {"list", "[y]"}, {"two", "(y, y)"}})
+        folder.write(place + file + ".py",
+                     module_with("", "        y = " + sum + "\n        return " + value + "\n"));
+      folder.write(place + "vector.cu",
+                   replaced(replaced(host_code("forward"), "torch::Tensor forward(",
+                                     "std::vector<torch::Tensor> forward("),
+                            "return y;", "return {y};"));
+    }
+    std::map<std::pair<std::string, std::string>, std::string> found;
+    for (const auto& [id, record] : judge_folder(folder, {"--trials", "1"})) {
+      const std::filesystem::path path(id);
+      found[{path.parent_path().filename(), path.stem()}] =
+          std::string(to_string(record.outcome)) + " " + record.cause.str() + " " + record.message;
+    }
+    return found;
+  }();
+  return kFound.at({problem, candidate});
 }
 
-TEST(ModuleStructure, ATensorIsNoListOfOne) {
-  auto found = returned_for("y");
-  EXPECT_THAT(found["alone"], HasSubstr("correct"));
-  EXPECT_EQ(found["tuple"],
+TEST(ModuleStructure, TensorsTuplesAndListsAreToldApart) {
+  EXPECT_THAT(said_of("1_Alone", "alone"), HasSubstr("correct"));
+  EXPECT_EQ(said_of("1_Alone", "tuple"),
             "wrong_shape structure the candidate returns a tuple of 1 tensor, the reference a "
             "tensor");
   for (const char* list : {"list", "vector"})
-    EXPECT_EQ(found[list],
+    EXPECT_EQ(said_of("1_Alone", list),
               "wrong_shape structure the candidate returns a list of 1 tensor, the reference a "
               "tensor");
-  EXPECT_THAT(found["two"], HasSubstr("wrong_shape output_count"));
-}
-
-TEST(ModuleStructure, TuplesAndListsAreTheSame) {
-  for (const char* wanted : {"(y,)", "[y]"}) {
-    auto found = returned_for(wanted);
-    EXPECT_EQ(found["alone"],
+  EXPECT_THAT(said_of("1_Alone", "two"), HasSubstr("wrong_shape output_count"));
+  // A tuple and a list are the same.
+  for (const char* wanted : {"2_Tuple", "3_List"}) {
+    EXPECT_EQ(said_of(wanted, "alone"),
               "wrong_shape structure the candidate returns a tensor, the reference a tuple or list "
               "of 1 tensor");
     for (const char* one : {"tuple", "list", "vector"})
-      EXPECT_THAT(found[one], HasSubstr("correct")) << wanted;
-    EXPECT_THAT(found["two"], HasSubstr("wrong_shape output_count"));
+      EXPECT_THAT(said_of(wanted, one), HasSubstr("correct")) << wanted;
+    EXPECT_THAT(said_of(wanted, "two"), HasSubstr("wrong_shape output_count"));
   }
 }
 

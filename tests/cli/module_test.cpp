@@ -166,11 +166,19 @@ const std::map<std::string, Expectation>& samples() {
       {"returns_part",
        {module_with("", "        return x[:3].clone()\n"), Outcome::kWrongShape, "shape",
         "[3, 40]"}},
-      {"never_ends", {"while True:\n    pass\n", Outcome::kTimeout, "loading_limit", "10 s"}},
       {"no_words",
        {std::string("import torch\nname = '\xff\xfe'\n"), Outcome::kRejected, "not_utf8", ""}},
   };
   return kSamples;
+}
+
+TEST(Modules, ThatNeverLoadAreEnded) {
+  const TempFolder folder;
+  folder.write("set/level1/1_ReluScale.py", kModuleProblem);
+  folder.write("candidates/me/1_ReluScale/never_ends.py", "while True:\n    pass\n");
+  const auto records = judge_folder(folder, {"--load-timeout", "1"});
+  ASSERT_EQ(records.size(), 1u);
+  expect_outcome(records.begin()->second, Outcome::kTimeout, "loading_limit", "1 s");
 }
 
 // One test, because it is one run: each alone would cost as much as all.
@@ -180,10 +188,10 @@ TEST(Modules, GetTheirOutcomes) {
   for (const auto& [name, sample] : samples())
     folder.write("candidates/me/1_ReluScale/" + name + ".py", sample.source);
   const auto out = folder.path() / "run.jsonl";
-  const auto result = run_kbench({"eval", (folder.path() / "set").string(), "--candidates",
-                                  (folder.path() / "candidates").string(), "--device", "cpu",
-                                  "--out", out.string(), "--load-timeout", "10"},
-                                 {}, std::chrono::seconds(580));
+  const auto result = run_kbench(
+      {"eval", (folder.path() / "set").string(), "--candidates",
+       (folder.path() / "candidates").string(), "--device", "cpu", "--out", out.string()},
+      {}, std::chrono::seconds(580));
   ASSERT_EQ(result.status.code, 0) << result.error;
   std::map<std::string, Record> records;
   for (const auto& [id, record] : records_by_candidate(out))

@@ -21,52 +21,56 @@ void write_set(const TempFolder& folder, const std::string& name, const std::str
   folder.write("candidates/me/" + name + "/0.py", imports + "class ModelNew" + rest);
 }
 
-TEST(Oracle, TheRecordSaysWhereThereIsNone) {
-  const TempFolder folder;
-  write_set(folder, "1_Doubles", "        return torch.tanh(x).sum(1)\n");
-  write_set(folder, "2_Singles",
-            "        assert x.dtype is torch.float32\n        return torch.tanh(x).sum(1)\n");
-  write_set(folder, "4_Integers", "        return x.argmax(1)\n");
-  // In double precision the sum keeps what single precision loses.
-  write_set(folder, "5_Another", "        return (x + 1e8) - 1e8\n");
-  std::map<std::string, std::string> flags;
-  for (const auto& [id, record] : judge_folder(folder)) {
-    EXPECT_EQ(to_string(record.outcome), "correct") << record.problem << ": " << record.message;
-    flags[record.problem] = fmt::format("{}", fmt::join(record.flags, " "));
-  }
-  using testing::Pair;
-  EXPECT_THAT(flags, testing::ElementsAre(
-                         Pair("level1/1_Doubles", ""), Pair("level1/2_Singles", "no_oracle"),
-                         Pair("level1/4_Integers", ""), Pair("level1/5_Another", "no_oracle")));
-}
-
 const std::string kSum = "        y = (x * x).sum(1)\n";
 const std::string kIsWhole = "((x == x.round()).all() & (x.abs().max() > 2))\n";
 
-/// The record of a module for a problem that sums squares; all of them are judged in one run.
-const Record& judged_sum(const std::string& name) {
-  // How each forward goes on. The sums are about 80,000 where the inputs are whole numbers.
-  static const std::map<std::string, std::string> kForwards{
-      {"half", "        return (x.half().float() ** 2).sum(1) * 1.002\n"},
-      {"tenth_too_much", "        return (x * x).sum(1) * 1.1\n"},
-      {"off_by_one", kSum + "        return y + 1.0 * " + kIsWhole},
-      {"off_by_little", kSum + "        return y + 0.1 * " + kIsWhole}};
-  static const JudgedRun kRun = [] {
-    std::map<std::string, std::string> files{
-        {"set/level1/1_Squares.py",
-         "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
-         "    def forward(self, x):\n        return (x * x).sum(1)\n\n\n"
-         "def get_inputs():\n    return [torch.randn(4, 20000)]\n\n\n"
-         "def get_init_inputs():\n    return []\n"}};
-    for (const auto& [file, forward] : kForwards)
-      files["candidates/me/1_Squares/" + file + ".py"] =
-          "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
-          "    def forward(self, x):\n" +
-          forward;
-    return JudgedRun(files, {"--full-sizes", "--trials", "1"});
+/// How each answer to a problem that sums squares goes on. The sums are about 80,000 where the
+/// inputs are whole numbers.
+const std::map<std::string, std::string> kSums{
+    {"half", "        return (x.half().float() ** 2).sum(1) * 1.002\n"},
+    {"tenth_too_much", "        return (x * x).sum(1) * 1.1\n"},
+    {"off_by_one", kSum + "        return y + 1.0 * " + kIsWhole},
+    {"off_by_little", kSum + "        return y + 0.1 * " + kIsWhole}};
+
+/// The records of one run, by the names of problem and candidate.
+const Record& judged(const std::string& problem, const std::string& candidate) {
+  static const auto kRecords = [] {
+    const TempFolder folder;
+    write_set(folder, "1_Doubles", "        return torch.tanh(x).sum(1)\n");
+    write_set(folder, "2_Singles",
+              "        assert x.dtype is torch.float32\n        return torch.tanh(x).sum(1)\n");
+    write_set(folder, "4_Integers", "        return x.argmax(1)\n");
+    // In double precision the sum keeps what single precision loses.
+    write_set(folder, "5_Another", "        return (x + 1e8) - 1e8\n");
+    folder.write("set/level1/6_Squares.py", problem_of("(x * x).sum(1)", "torch.randn(4, 20000)"));
+    for (const auto& [file, forward] : kSums)
+      folder.write("candidates/me/6_Squares/" + file + ".py",
+                   "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
+                   "    def forward(self, x):\n" +
+                       forward);
+    std::map<std::pair<std::string, std::string>, Record> records;
+    for (auto& [id, record] : judge_folder(folder, {"--full-sizes", "--trials", "1"})) {
+      const std::filesystem::path path(id);
+      records[{path.parent_path().filename(), path.stem()}] = record;
+    }
+    return records;
   }();
-  return kRun.of(name + ".py");
+  return kRecords.at({problem, candidate});
 }
+
+TEST(Oracle, TheRecordSaysWhereThereIsNone) {
+  const std::map<std::string, std::string> expected{{"1_Doubles", ""},
+                                                    {"2_Singles", "no_oracle"},
+                                                    {"4_Integers", ""},
+                                                    {"5_Another", "no_oracle"}};
+  for (const auto& [problem, flags] : expected) {
+    const Record& record = judged(problem, "0");
+    EXPECT_EQ(to_string(record.outcome), "correct") << problem << ": " << record.message;
+    EXPECT_EQ(fmt::format("{}", fmt::join(record.flags, " ")), flags) << problem;
+  }
+}
+
+const Record& judged_sum(const std::string& name) { return judged("6_Squares", name); }
 
 TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
   const Record& half = judged_sum("half");

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 // Modules that try to reach what is not theirs, through the real binary. Each computes the right
 // result only where it was held back, so in a sandbox all are correct; without one they are not.
-#include "os/sandbox/sandbox.hpp"
-
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -10,16 +8,12 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <fstream>
-
-#include "cli/kbench_process.hpp"
-#include "cli/module_samples.hpp"
+#include "cli/sandboxed_run.hpp"
 
 namespace kbench::test {
 namespace {
 
 namespace fs = std::filesystem;
-using testing::HasSubstr;
 
 /// A TCP socket of this machine that anybody can connect to.
 class Server {
@@ -47,189 +41,74 @@ struct Attempt {
   std::string reach;
 };
 
-std::string attempt_module(const std::string& reach) {
-  return module_with(R"(
-import ctypes
-import os
-import socket
-from pathlib import Path
-
-
-def reach():
-    )" + reach + R"(
-
-
-def is_held_back():
-    try:
-        reach()
-    except OSError:
-        return True
-    return False
-
-
-HELD_BACK = is_held_back()
-)",
-                     R"(        if not HELD_BACK:
-            return torch.zeros_like(x)
-        return torch.relu(x) * self.scale + self.bias
-)");
-}
-
 std::string raised_by(const std::string& call) {
   return "libc = ctypes.CDLL(None, use_errno=True)\n    if " + call +
          " != 0:\n        raise OSError(ctypes.get_errno())";
 }
 
-/// Variables of this process's environment, for as long as it lives; an empty one is unset.
-class Variables {
- public:
-  Variables(std::initializer_list<std::pair<std::string, std::string>> values) {
-    for (const auto& [name, value] : values) {
-      if (const char* old = std::getenv(name.c_str()); old != nullptr) old_[name] = old;
-      names_.push_back(name);
-      set(name, value);
-    }
-  }
-  ~Variables() {
-    for (const auto& name : names_) set(name, old_[name]);
-  }
-  Variables(const Variables&) = delete;
-  Variables& operator=(const Variables&) = delete;
-
- private:
-  static void set(const std::string& name, const std::string& value) {
-    value.empty() ? ::unsetenv(name.c_str()) : ::setenv(name.c_str(), value.c_str(), 1);
-  }
-  std::vector<std::string> names_;
-  std::map<std::string, std::string> old_;
-};
-
-class SandboxedModules : public testing::Test {
- protected:
-  /// Judges the modules of the folder; records by the names of their files.
-  std::map<std::string, Record> judge(const std::vector<std::string>& options = {}) {
-    const auto problem = folder_.write("set/level1/1_ReluScale.py", kModuleProblem);
-    const auto out = folder_.path() / "run.jsonl";
-    fs::remove(out);
-    std::vector<std::string> arguments{"eval",         problem.string(),
-                                       "--candidates", (folder_.path() / "mine").string(),
-                                       "--device",     "cpu",
-                                       "--trials",     "1",
-                                       "--out",        out.string()};
-    arguments.insert(arguments.end(), options.begin(), options.end());
-    const auto result = run_kbench(arguments);
-    EXPECT_EQ(result.status.code, 0) << result.error;
-    header_ = read_run(out).headers.at(0);
-    std::map<std::string, Record> records;
-    for (const auto& [id, record] : records_by_candidate(out))
-      records.emplace(fs::path(id).stem().string(), record);
-    return records;
-  }
-
-  void write(const std::string& name, const std::string& source) const {
-    folder_.write("mine/1_ReluScale/" + name + ".py", source);
-  }
-
-  /// What candidates try; each succeeds where nothing holds them back.
-  std::vector<Attempt> attempts() const {
-    const auto home = test_environment().at(0).second;
-    const auto set = (folder_.path() / "set/level1/1_ReluScale.py").string();
-    return {
-        {"passwd", "Path('/etc/passwd').read_text()"},
-        {"home", fmt::format("os.listdir('{}')", home)},
-        {"problem", fmt::format("Path('{}').read_text()", set)},
-        {"others", fmt::format("os.listdir('{}')", (folder_.path() / "mine").string())},
-        {"result", fmt::format("open('{}')", (folder_.path() / "run.jsonl").string())},
-        {"write", fmt::format("open('{}', 'w')", (folder_.path() / "written").string())},
-        {"network", fmt::format("socket.create_connection(('127.0.0.1', {}))", server_.port())},
-        {"signal", "os.kill(os.getppid(), 0)"},
-        {"environ", "Path(f'/proc/{os.getppid()}/environ').read_bytes()"},
-        {"memory", "open(f'/proc/{os.getppid()}/mem', 'rb')"},
-        {"oom_score", "open('/proc/self/oom_score_adj', 'w').write('0')"},
-        {"ptrace", raised_by("libc.ptrace(0x4206, os.getppid(), 0, 0)")},
-        {"own_environ",
-         "if b'KBENCH' not in Path('/proc/self/environ').read_bytes():\n        raise OSError"},
-        {"variable", "if 'KBENCH_HOME' not in os.environ:\n        raise OSError"},
-        {"arguments",
-         "if b'host-headers' not in Path('/proc/self/cmdline').read_bytes():\n"
-         "        raise OSError"},
-        {"lease",
-         "fcntl = __import__('fcntl')\n"
-         "    fcntl.fcntl(os.open(__file__, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)"},
-        {"folder_report",
-         "fcntl = __import__('fcntl')\n"
-         "    fcntl.fcntl(os.open('/usr', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_CREATE)"},
-        {"file_report",
-         "libc = ctypes.CDLL(None, use_errno=True)\n"
-         "    if libc.inotify_init1(0) < 0:\n"
-         "        raise OSError(ctypes.get_errno())"},
-        {"system_v_memory",
-         "libc = ctypes.CDLL(None, use_errno=True)\n"
-         "    memory = libc.shmget(0, 4096, 0o1600)\n"
-         "    if memory < 0:\n"
-         "        raise OSError(ctypes.get_errno())\n"
-         "    libc.shmctl(memory, 0, None)"},
-        {"message_queue",
-         "libc = ctypes.CDLL(None, use_errno=True)\n"
-         "    queue = libc.msgget(0, 0o1600)\n"
-         "    if queue < 0:\n"
-         "        raise OSError(ctypes.get_errno())\n"
-         "    libc.msgctl(queue, 0, None)"},
-        {"large_file",
-         "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)\n"
-         "    os.unlink('large')"},
-        {"users_home", fmt::format("os.listdir('{}')", users_home())},
-    };
-  }
-
-  /// The home of whoever runs the tests, or the folder of all homes where that lies in /tmp: a
-  /// sandbox has a /tmp of its own.
-  static std::string users_home() {
-    const char* home = std::getenv("HOME");
-    const fs::path path = home == nullptr ? "" : home;
-    return fs::is_directory(path) && !path.string().starts_with("/tmp") ? path.string() : "/home";
-  }
-
-  static bool has(SandboxPart part) {
-    static const SandboxParts kParts = probe_sandbox();
-    return kParts.has(part);
-  }
-
-  TempFolder folder_;
-  Server server_;
-  RunHeader header_;
-};
-
-TEST_F(SandboxedModules, ReachNothing) {
-  if (!has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
-  for (const auto& [name, reach] : attempts()) write(name, attempt_module(reach));
-  const auto sandboxed = judge();
-  EXPECT_EQ(sandboxed.size(), attempts().size());
-  for (const auto& [name, record] : sandboxed) {
-    SCOPED_TRACE(name);
-    if (name == "large_file")
-      expect_outcome(record, Outcome::kCrash, "signal", "File size limit exceeded");
-    else
-      expect_outcome(record, Outcome::kCorrect, "", "");
-  }
-  EXPECT_FALSE(fs::exists(folder_.path() / "written"));
-  // Each of them gets there without a sandbox, so that this test can fail.
-  for (const auto& [name, record] : judge({"--no-sandbox"})) {
-    SCOPED_TRACE(name);
-    expect_outcome(record, Outcome::kMismatch, "wrong_values", "");
-  }
-  EXPECT_EQ(header_.environment.at("sandbox"), "none");
-  EXPECT_EQ(header_.options.at("sandbox"), false);
+/// The home of whoever runs the tests, or the folder of all homes where that lies in /tmp: a
+/// sandbox has a /tmp of its own.
+std::string users_home() {
+  const char* home = std::getenv("HOME");
+  const fs::path path = home == nullptr ? "" : home;
+  return fs::is_directory(path) && !path.string().starts_with("/tmp") ? path.string() : "/home";
 }
 
-TEST_F(SandboxedModules, AreToldWhatHoldsThemBack) {
-  if (!has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
-  write("reads", module_with("open('/etc/passwd')", "        return torch.relu(x) * self.scale"));
-  expect_outcome(judge().at("reads"), Outcome::kLoadFailure, "no_permission", "--no-sandbox");
+/// What candidates try; each succeeds where nothing holds them back.
+std::vector<Attempt> attempts(const TempFolder& folder) {
+  static const Server kServer;
+  const auto home = test_environment().at(0).second;
+  const auto set = (folder.path() / "set/level1/1_ReluScale.py").string();
+  return {
+      {"passwd", "Path('/etc/passwd').read_text()"},
+      {"home", fmt::format("os.listdir('{}')", home)},
+      {"problem", fmt::format("Path('{}').read_text()", set)},
+      {"others", fmt::format("os.listdir('{}')", (folder.path() / "mine").string())},
+      {"result", fmt::format("open('{}')", (folder.path() / "run.jsonl").string())},
+      {"write", fmt::format("open('{}', 'w')", (folder.path() / "written").string())},
+      {"network", fmt::format("socket.create_connection(('127.0.0.1', {}))", kServer.port())},
+      {"signal", "os.kill(os.getppid(), 0)"},
+      {"environ", "Path(f'/proc/{os.getppid()}/environ').read_bytes()"},
+      {"memory", "open(f'/proc/{os.getppid()}/mem', 'rb')"},
+      {"oom_score", "open('/proc/self/oom_score_adj', 'w').write('0')"},
+      {"ptrace", raised_by("libc.ptrace(0x4206, os.getppid(), 0, 0)")},
+      {"own_environ",
+       "if b'KBENCH' not in Path('/proc/self/environ').read_bytes():\n        raise OSError"},
+      {"variable", "if 'KBENCH_HOME' not in os.environ:\n        raise OSError"},
+      {"arguments",
+       "if b'host-headers' not in Path('/proc/self/cmdline').read_bytes():\n"
+       "        raise OSError"},
+      {"lease",
+       "fcntl = __import__('fcntl')\n"
+       "    fcntl.fcntl(os.open(__file__, os.O_RDONLY), fcntl.F_SETLEASE, fcntl.F_RDLCK)"},
+      {"folder_report",
+       "fcntl = __import__('fcntl')\n"
+       "    fcntl.fcntl(os.open('/usr', os.O_RDONLY), fcntl.F_NOTIFY, fcntl.DN_CREATE)"},
+      {"file_report",
+       "libc = ctypes.CDLL(None, use_errno=True)\n"
+       "    if libc.inotify_init1(0) < 0:\n"
+       "        raise OSError(ctypes.get_errno())"},
+      {"system_v_memory",
+       "libc = ctypes.CDLL(None, use_errno=True)\n"
+       "    memory = libc.shmget(0, 4096, 0o1600)\n"
+       "    if memory < 0:\n"
+       "        raise OSError(ctypes.get_errno())\n"
+       "    libc.shmctl(memory, 0, None)"},
+      {"message_queue",
+       "libc = ctypes.CDLL(None, use_errno=True)\n"
+       "    queue = libc.msgget(0, 0o1600)\n"
+       "    if queue < 0:\n"
+       "        raise OSError(ctypes.get_errno())\n"
+       "    libc.msgctl(queue, 0, None)"},
+      {"large_file",
+       "os.truncate(os.open('large', os.O_CREAT | os.O_RDWR), 2 << 30)\n"
+       "    os.unlink('large')"},
+      {"users_home", fmt::format("os.listdir('{}')", users_home())},
+  };
 }
 
-TEST_F(SandboxedModules, DoWhatHonestOnesDo) {
-  write("honest", module_with(R"(
+/// What honest modules do as they are imported.
+constexpr const char* kHonest = R"(
 import multiprocessing
 import os
 import pathlib
@@ -280,39 +159,13 @@ child = subprocess.Popen(["sleep", "100"])
 child.kill()
 assert child.wait() == -9
 assert multiprocessing.current_process().pid == os.getpid()
-)",
-                              R"(        return torch.relu(x) * self.scale + self.bias
-)"));
-  const Variables variables{{"OMP_WAIT_POLICY", ""}};
-  const auto records = judge();
-  expect_outcome(records.at("honest"), Outcome::kCorrect, "", "");
-  const auto& sandbox = header_.environment.at("sandbox");
-  EXPECT_EQ(sandbox.at("has").size() + sandbox.at("lacks").size(), sandbox_parts().size());
-  EXPECT_THAT(sandbox.at("has"), testing::Contains("session"));
-  EXPECT_FALSE(header_.options.contains("sandbox"));
-}
+)";
 
-TEST_F(SandboxedModules, HaveOfTheEnvironmentWhatTellsLibrariesHowToWork) {
-  write("asks", module_with(R"(
-import os
+/// The folder in /tmp that several modules make.
+std::string own_folder() { return fmt::format("/tmp/kbench-own-{}", ::getpid()); }
 
-assert os.environ["OMP_WAIT_POLICY"] == "active" and os.environ["OMP_NUM_THREADS"] == "1"
-assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
-assert "KBENCH_TEST_TOKEN" not in os.environ and "KBENCH_HOME" not in os.environ
-assert b"secret" not in open("/proc/self/environ", "rb").read()
-)",
-                            "        return torch.relu(x) * self.scale + self.bias\n"));
-  const Variables variables{{"OMP_WAIT_POLICY", "active"},
-                            {"OMP_NUM_THREADS", "1"},
-                            {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
-                            {"KBENCH_TEST_TOKEN", "secret"}};
-  expect_outcome(judge().at("asks"), Outcome::kCorrect, "", "");
-}
-
-TEST_F(SandboxedModules, HaveATmpOfTheirOwn) {
-  if (!has(SandboxPart::kTemporary)) GTEST_SKIP() << "this machine gives no mount namespace";
-  const std::string name = fmt::format("/tmp/kbench-own-{}", ::getpid());
-  const std::string plain = "        return torch.relu(x) * self.scale + self.bias\n";
+void write_temporary(const SandboxedRun& run) {
+  const std::string name = own_folder();
   const std::string writes = fmt::format(R"(
 import os
 import tempfile
@@ -326,9 +179,9 @@ for folder in (None, "/tmp", "/var/tmp", "/dev/shm"):
     open(os.path.join(made, "file"), "w").write("mine")
 )",
                                          name);
-  write("first", module_with(writes, plain));
-  write("second", module_with(writes, plain));
-  write("builds", module_with(fmt::format(R"(
+  run.write("first", module_with(writes, kPlainCall));
+  run.write("second", module_with(writes, kPlainCall));
+  run.write("builds", module_with(fmt::format(R"(
 import os
 
 from torch.utils.cpp_extension import load
@@ -343,86 +196,91 @@ PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) {{ m.def("add", &add); }}
 """)
 EXTENSION = load(name="adds", sources=["{0}/add.cpp"])
 )",
-                                          name),
-                              "        return EXTENSION.add(torch.relu(x) * self.scale + "
-                              "self.bias - 1)\n"));
-  for (const auto& [file, record] : judge()) {
-    SCOPED_TRACE(file);
-    expect_outcome(record, Outcome::kCorrect, "", "");
-  }
-  EXPECT_FALSE(fs::exists(name));
+                                              name),
+                                  "        return EXTENSION.add(torch.relu(x) * self.scale + "
+                                  "self.bias - 1)\n"));
 }
 
-TEST_F(SandboxedModules, FindCompilersThatLieElsewhere) {
-  if (!has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
-  const auto compiler =
-      folder_.write("tools/bin/cc", "#!/bin/sh\ncat \"$(dirname \"$0\")/../lib/header\"\n");
-  folder_.write("tools/lib/header", "int two;");
-  folder_.write("other/header", "int three;");
-  folder_.write("cuda/include/header", "int four;");
-  fs::permissions(compiler, fs::perms::owner_exec, fs::perm_options::add);
-  write("builds", module_with(fmt::format(R"(
-import os
-import subprocess
-
-assert subprocess.run(["cc"], stdout=subprocess.PIPE, text=True, check=True).stdout == "int two;"
-assert not os.access("{}", os.R_OK) or subprocess.run(["cat", "{}"]).returncode != 0
-assert open(os.environ["CUDA_HOME"] + "/include/header").read() == "int four;"
-)",
-                                          (folder_.path() / "other/header").string(),
-                                          (folder_.path() / "other/header").string()),
-                              R"(        return torch.relu(x) * self.scale + self.bias
-)"));
-  const Variables variables{
-      {"PATH", fmt::format("{}:{}", compiler.parent_path().string(), std::getenv("PATH"))},
-      {"CUDA_HOME", (folder_.path() / "cuda").string()}};
-  const auto records = judge();
-  expect_outcome(records.at("builds"), Outcome::kCorrect, "", "");
-}
-
-TEST_F(SandboxedModules, ImportFromPythonsPathButSeeNoneOfTheRunsFoldersThere) {
-  if (!has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
-  folder_.write("packages/beside.py", "TWO = 2");
-  write("imports",
-        module_with("from beside import TWO",
-                    "        return torch.relu(x) * self.scale + self.bias * (TWO - 1)\n"));
-  for (const auto& [name, reach] : attempts())
-    if (name == std::string("problem") || name == std::string("result"))
-      write(name, attempt_module(reach));
-  const auto mine = folder_.path() / "mine" / "1_ReluScale";
-  write("others",
-        attempt_module(fmt::format("Path('{}').read_text()", (mine / "imports.py").string())));
-  const std::string path =
-      fmt::format("{}:{}:{}:{}", (folder_.path() / "packages").string(), mine.string(),
-                  (folder_.path() / "set/level1").string(), folder_.path().string());
-  const char* const libraries = std::getenv("LD_LIBRARY_PATH");
-  const Variables variables{
-      {"PYTHONPATH", path},
-      {"LD_LIBRARY_PATH", libraries == nullptr ? path : fmt::format("{}:{}", libraries, path)}};
-  const auto records = judge();
-  EXPECT_EQ(records.size(), 4U);
-  for (const auto& [name, record] : records) {
-    SCOPED_TRACE(name);
-    expect_outcome(record, Outcome::kCorrect, "", "");
-  }
-}
-
-TEST_F(SandboxedModules, WhoForksWithoutEndFailsAlone) {
-  if (!has(SandboxPart::kProcessLimit)) GTEST_SKIP() << "this machine bounds no processes";
-  write("0_bomb", module_with(R"(
+/// One run of all of them.
+const SandboxedRun& sandboxed_run() {
+  static SandboxedRun run;
+  static const bool kJudged = [] {
+    for (const auto& [name, reach] : attempts(run.folder)) run.write(name, attempt_module(reach));
+    run.write("reads", module_with("open('/etc/passwd')", kPlainCall));
+    run.write("honest", module_with(kHonest, kPlainCall));
+    if (sandbox_has(SandboxPart::kTemporary)) write_temporary(run);
+    if (sandbox_has(SandboxPart::kProcessLimit)) {
+      run.write("0_bomb", module_with(R"(
 import os
 
 while True:
     os.posix_spawn("/bin/sleep", ["sleep", "100"], {})
 )",
-                              R"(        return torch.relu(x) * self.scale + self.bias
-)"));
-  write("1_after", module_with("", R"(        return torch.relu(x) * self.scale + self.bias
-)"));
-  const auto records = judge();
-  expect_outcome(records.at("0_bomb"), Outcome::kLoadFailure, "import_failed",
+                                      kPlainCall));
+      run.write("1_after", module_with("", kPlainCall));
+    }
+    const Variables variables{{"OMP_WAIT_POLICY", ""}};
+    run.judge();
+    return true;
+  }();
+  EXPECT_TRUE(kJudged);
+  return run;
+}
+
+TEST(SandboxedModules, ReachNothing) {
+  if (!sandbox_has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  for (const auto& [name, reach] : attempts(sandboxed_run().folder)) {
+    SCOPED_TRACE(name);
+    const Record& record = sandboxed_run().records.at(name);
+    if (name == std::string("large_file"))
+      expect_outcome(record, Outcome::kCrash, "signal", "File size limit exceeded");
+    else
+      expect_outcome(record, Outcome::kCorrect, "", "");
+  }
+  EXPECT_FALSE(fs::exists(sandboxed_run().folder.path() / "written"));
+  // Each of them gets there without a sandbox, so that this test can fail.
+  SandboxedRun free;
+  const auto tried = attempts(free.folder);
+  for (const auto& [name, reach] : tried) free.write(name, attempt_module(reach));
+  free.judge({"--no-sandbox"});
+  EXPECT_EQ(free.records.size(), tried.size());
+  for (const auto& [name, record] : free.records) {
+    SCOPED_TRACE(name);
+    expect_outcome(record, Outcome::kMismatch, "wrong_values", "");
+  }
+  EXPECT_EQ(free.header.environment.at("sandbox"), "none");
+  EXPECT_EQ(free.header.options.at("sandbox"), false);
+}
+
+TEST(SandboxedModules, AreToldWhatHoldsThemBack) {
+  if (!sandbox_has(SandboxPart::kFiles)) GTEST_SKIP() << "this machine has no Landlock";
+  expect_outcome(sandboxed_run().records.at("reads"), Outcome::kLoadFailure, "no_permission",
+                 "--no-sandbox");
+}
+
+TEST(SandboxedModules, DoWhatHonestOnesDo) {
+  expect_outcome(sandboxed_run().records.at("honest"), Outcome::kCorrect, "", "");
+  const auto& sandbox = sandboxed_run().header.environment.at("sandbox");
+  EXPECT_EQ(sandbox.at("has").size() + sandbox.at("lacks").size(), sandbox_parts().size());
+  EXPECT_THAT(sandbox.at("has"), testing::Contains("session"));
+  EXPECT_FALSE(sandboxed_run().header.options.contains("sandbox"));
+}
+
+TEST(SandboxedModules, HaveATmpOfTheirOwn) {
+  if (!sandbox_has(SandboxPart::kTemporary))
+    GTEST_SKIP() << "this machine gives no mount namespace";
+  for (const char* name : {"first", "second", "builds"}) {
+    SCOPED_TRACE(name);
+    expect_outcome(sandboxed_run().records.at(name), Outcome::kCorrect, "", "");
+  }
+  EXPECT_FALSE(fs::exists(own_folder()));
+}
+
+TEST(SandboxedModules, WhoForksWithoutEndFailsAlone) {
+  if (!sandbox_has(SandboxPart::kProcessLimit)) GTEST_SKIP() << "this machine bounds no processes";
+  expect_outcome(sandboxed_run().records.at("0_bomb"), Outcome::kLoadFailure, "import_failed",
                  "Resource temporarily unavailable");
-  expect_outcome(records.at("1_after"), Outcome::kCorrect, "", "");
+  expect_outcome(sandboxed_run().records.at("1_after"), Outcome::kCorrect, "", "");
 }
 
 }  // namespace

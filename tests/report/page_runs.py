@@ -25,6 +25,10 @@ FAILURES = [("mismatch", "values", "correctness"), ("compile_failure", "syntax_e
             ("cheat", "old_output", "correctness"), ("illegal_write", "out_of_bounds_write", "correctness")]
 
 
+# Runs whose pages have nothing to press or to see that others lack.
+LESS_OF_THE_SAME = ("cpu", "failures")
+
+
 def examples():
     text = (ROOT / "src" / "record" / "RUN_FILE.md").read_text(encoding="utf-8")
     objects = [json.loads(block) for block in re.findall(r"```json\n(.*?)```", text, re.S)]

@@ -31,7 +31,7 @@ def get_init_inputs():
     return []
 """
 
-# Each prints what it found, in a process of its own: here the compiler may have been imported.
+# Each prints what it found, in another process: here the compiler may have been imported.
 _COST = """
 from kbench_worker import operator_cost
 print(json.loads(operator_cost.counted(torch.relu, torch.ones(6))[1])[0]["bytes"])
@@ -52,21 +52,14 @@ print(json.loads(found)["sizes"]["N"])
 
 class WithoutTheCompiler(unittest.TestCase):
 
-    def printed(self, code):
-        code = "import json, sys, torch, worker_package\n" + code + (
-            "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules\n")
+    def test_costs_ties_and_sizes(self):
+        code = "import json, sys, torch, worker_package\n"
+        for part in (_COST, _TIES, _REDUCE_SIZES):
+            code += part + (
+                "assert 'torch._dynamo' not in sys.modules and 'sympy' not in sys.modules\n")
         done = subprocess.run([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True,
                               cwd=os.path.dirname(os.path.abspath(__file__)), check=True)
-        return done.stdout.strip()
-
-    def test_costs(self):
-        self.assertEqual(self.printed(_COST), "48")
-
-    def test_ties(self):
-        self.assertEqual(self.printed(_TIES), "0")
-
-    def test_sizes(self):
-        self.assertEqual(self.printed(_REDUCE_SIZES), "256")
+        self.assertEqual(done.stdout.split(), ["48", "0", "256"])
 
 
 class BesideTheCompiler(unittest.TestCase):
