@@ -192,7 +192,7 @@ TEST_F(Audit, BadInputIsOneSentence) {
   };
   says({"audit", "no_such_problem"}, "there is no problem \"no_such_problem\"");
   says({"audit", set(), "--set", "nonsense=3"}, "nonsense");
-  says({"audit", set(), "--kb-compat", "--seed", "3"}, "do not go together");
+  says({"audit", set(), "--kb-compat", "--seed", "3"}, "cannot be combined");
   says({"audit", set(), "--kb-compat", "--precision", "tf32"}, "no precision tf32");
   says({"audit", set(), "--timeout", "0"}, "above zero");
   says({"audit", set(), "--device", "cuda:99"}, "cuda:99");

@@ -102,7 +102,7 @@ Samples samples() {
       {"1.txt", {answer(kReluScaleKernel, "cpp"), Outcome::kCorrect, "", ""}},
       {"2.md", {"```python\n" + plain, Outcome::kRejected, "truncated", "begins at line 2"}},
       {"none.py",
-       {"None", Outcome::kMissing, "no_code", "There is no code: the file holds `None`"}},
+       {"None", Outcome::kMissing, "no_code", "There is no code: the file contains only `None`"}},
       {"3.md", {"I would rather not.\n", Outcome::kMissing, "no_code_block", "no code block"}},
       {"4.md",
        {answer("import torch\nclass ModelNew(torch.nn.Module):\n    def f(self: pass\n", ""),

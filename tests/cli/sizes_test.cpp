@@ -84,9 +84,11 @@ TEST_F(Sizes, WhoIsWrongAtOthersIsWrong) {
   EXPECT_TRUE(right.timing);
   // Both sizes, with their trials and distributions, are in its line.
   const std::string lines = read_file(out(), 1 << 20).bytes;
-  EXPECT_THAT(lines,
-              HasSubstr(R"("distribution":"outliers","first_wrong":null,"max_abs_error":0.0,)"
-                        R"("max_rel_error":0.0,"sizes":"odd","trial":)"));
+  EXPECT_THAT(
+      lines,
+      HasSubstr(
+          R"("distribution":"outliers","error_ratio":null,"first_wrong":null,"max_abs_error":0.0,)"
+          R"("max_rel_error":0.0,"sizes":"odd","trial":)"));
   const Record& wired = found.at("level1/1_Twice1");
   EXPECT_EQ(to_string(wired.outcome), "mismatch");
   EXPECT_EQ(wired.cause, "not_written");

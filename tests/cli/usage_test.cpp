@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
         Mistake{"ImportOfNothing", {"import", "DIR/none"}, "there is no run folder"},
         Mistake{
-            "ImportOfNoRun", {"import", "DIR/level1", "--out", "DIR/o.jsonl"}, "holds no eval_"},
+            "ImportOfNoRun", {"import", "DIR/level1", "--out", "DIR/o.jsonl"}, "has no eval_"},
         Mistake{"ImportAtNoPrecision", {"import", "DIR", "--precision", "fp4"}, "fp4"},
         Mistake{"ExportOfNoRun",
                 {"export", "DIR/none.jsonl", "--to", "kernelbench", "--out", "DIR/out"},

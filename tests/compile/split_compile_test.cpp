@@ -50,7 +50,7 @@ struct SplitCompileTest : CompileTest {
     const auto path = folder_.path() / (name + ".cpp");
     std::ofstream(path) << half;
     std::string command = std::string(KBENCH_CXX) + " -std=c++17 -fsyntax-only -w -include " +
-                          (kFolder / "precompiled_header.hpp").string();
+                          (kFolder / "prelude.hpp").string();
     for (const auto& include : setup().includes) command += " -isystem " + include.string();
     const auto log = folder_.path() / (name + ".log");
     command += " " + path.string() + " > " + log.string() + " 2>&1";

@@ -180,7 +180,7 @@ TEST_F(Import, WhatIsWrongIsSaidInOneSentence) {
   EXPECT_THAT([&] { import_kernelbench(folder_ / "nowhere", {}); },
               ThrowsMessage<UsageError>(HasSubstr("there is no run folder")));
   EXPECT_THAT([&] { import_kernelbench(folder_ / "timing", {}); },
-              ThrowsMessage<UsageError>(HasSubstr("holds no eval_results.json")));
+              ThrowsMessage<UsageError>(HasSubstr("has no eval_results.json")));
   folder_.write("run/generation_config.yaml", "level: 1\nprecision: fp4\n");
   expect_refused({}, "the precision \"fp4\"");
   folder_.write("run/generation_config.yaml", "level: 1\n");

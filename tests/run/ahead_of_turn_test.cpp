@@ -70,6 +70,16 @@ class Spinners {
       for (const pid_t pid : family()) count += process.pid == pid && process.state == 'T' ? 1 : 0;
     return count;
   }
+  /// Waits until `count` of them are stopped, because a process that waits for a processor stops
+  /// only when it gets one.
+  bool have_stopped(std::size_t count) const {
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(10);
+    while (stopped() != count) {
+      if (std::chrono::steady_clock::now() > limit) return false;
+      std::this_thread::sleep_for(milliseconds(1));
+    }
+    return true;
+  }
 
  private:
   pid_t root_ = -1;
@@ -80,7 +90,7 @@ TEST(AheadOfTurn, AFamilyStopsWholeAndGoesOn) {
   EXPECT_EQ(spinners.family().size(), 2u);
   EXPECT_EQ(spinners.stopped(), 0u);
   stop_families({spinners.pid()});
-  EXPECT_EQ(spinners.stopped(), 2u);
+  EXPECT_TRUE(spinners.have_stopped(2));
   const double before = processor_seconds(spinners.pid());
   std::this_thread::sleep_for(milliseconds(200));
   EXPECT_EQ(processor_seconds(spinners.pid()), before);
@@ -100,15 +110,15 @@ TEST(AheadOfTurn, StandsStillWhileATimeIsTaken) {
       const AheadOfTurn::Pause other(all);
       all.add(meanwhile.pid());
     }
-    EXPECT_EQ(before.stopped(), 2u);
-    EXPECT_EQ(meanwhile.stopped(), 2u);
+    EXPECT_TRUE(before.have_stopped(2));
+    EXPECT_TRUE(meanwhile.have_stopped(2));
   }
   EXPECT_FALSE(all.is_stopped());
   EXPECT_EQ(before.stopped() + meanwhile.stopped(), 0u);
   all.remove(before.pid());
   const AheadOfTurn::Pause again(all);
   EXPECT_EQ(before.stopped(), 0u);
-  EXPECT_EQ(meanwhile.stopped(), 2u);
+  EXPECT_TRUE(meanwhile.have_stopped(2));
 }
 
 TEST(AheadOfTurn, HasALowPriority) {

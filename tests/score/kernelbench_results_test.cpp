@@ -266,7 +266,7 @@ TEST(BaselineTimes, FoldersAndFilesAreReadEagerFirst) {
     EXPECT_THAT([&] { read_baseline_times(paths); }, ThrowsMessage<UsageError>(HasSubstr(words)));
   };
   refusal({folder / "none"}, "no such file");
-  refusal({folder / "run"}, "holds no baseline_time_*.json");
+  refusal({folder / "run"}, "has no baseline_time_*.json");
   refusal({folder / "timing/notes.json"}, "is not JSON (line 1)");
   refusal({folder / "timing", folder / "timing/baseline_time_torch.json"}, "both times of");
   refusal({folder.write("list.json", "[]")}, "not a JSON object");
