@@ -230,7 +230,7 @@ void write_json(const Report& report, std::ostream& out) {
   ordered_json names = ordered_json::array();
   for (const Metric& metric : report.metrics) names.push_back(metric.name());
   const ordered_json head = {
-      {"report", 2},
+      {"report", 3},
       {"complete", report.complete},
       {"finished", report.finished},
       {"planned", report.planned},
