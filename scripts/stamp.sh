@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 # shellcheck shell=bash disable=SC2154 # root
-# Tells if the set-up of this checkout is complete and belongs to its present commit. Sourced with
+# Checks if the set-up of this checkout is complete and belongs to its present commit. Sourced with
 # `root` set. Runs on every start of kbench, so it starts no process.
 
 # kbench_home: what set-up makes for all checkouts (venv, downloads). build_base: the builds of this

@@ -19,13 +19,14 @@ struct Estimate {
   std::string why_none;
 };
 
-/// The result of one planned sample, as far as metrics need it.
+/// The result of one planned sample: the part that metrics need.
 struct SampleResult {
   bool correct = false;  ///< false if there is no record
   /// The trace shows that the candidate computes something. If false, the sample may count as
   /// correct, but its speedup counts in no metric.
   bool computes = true;
-  /// Only the candidate's own kernels ran (class `own`); empty if unknown, as from KernelBench.
+  /// True if only the candidate's own kernels ran (class `own`); empty if unknown, as from
+  /// KernelBench.
   std::optional<bool> own = false;
   std::optional<double> speedup,
       speedup_lo;  ///< over the chosen baseline; lower end of its interval
@@ -41,9 +42,9 @@ struct ProblemSamples {
   bool first_excluded = false;        ///< the first planned sample is excluded
 };
 
-/// fast_p: fraction of problems whose first sample is correct and has a counted speedup > p; p = 0
-/// is correctness alone. If a problem's first sample is excluded, the problem is left out: a later
-/// sample never replaces the first.
+/// fast_p: fraction of problems whose first sample is correct and has a counted speedup > p. At p =
+/// 0, correctness suffices. If a problem's first sample is excluded, the problem is left out: a
+/// later sample never replaces the first.
 Estimate fast_p(std::span<const ProblemSamples> problems, double p);
 /// fast_p@ci: fast_p with the lower end of the speedup's interval instead of the speedup. No value
 /// if there are speedups but none has an interval.
@@ -55,14 +56,14 @@ Estimate fast_p_own(std::span<const ProblemSamples> problems, double p);
 Estimate pass_at_k(std::span<const ProblemSamples> problems, int k);
 /// pass@k, but a success is "correct and speedup > p".
 Estimate fast_p_at_k(std::span<const ProblemSamples> problems, double p, int k);
-/// Geometric mean of the speedups of correct first samples; `count`: their number.
+/// Geometric mean of the speedups of correct first samples, and their number.
 struct GeometricMean {
   Estimate estimate;
   std::int64_t count = 0;
 };
 GeometricMean geometric_mean(std::span<const ProblemSamples> problems);
 /// Geometric mean over all problems of the first sample's speedup. A sample that is not correct or
-/// not timed counts 1, because its user keeps the reference.
+/// not timed counts as 1, because the reference would be used in its place.
 Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems);
 /// Best-of-k speedup: geometric mean over problems of the expected best speedup of k samples, drawn
 /// without replacement. The reference, with speedup 1, competes too, so the value is at least 1.
@@ -81,8 +82,8 @@ struct MetricRow {
   /// The name, with {p}, {k} and {t} in place of its parameters: "fast_{p}@{k}".
   std::string_view pattern;
   bool headline;       ///< shown even if there is no room for all metrics
-  bool at_zero;        ///< at p = 0 it differs from the other metrics
-  bool ratio;          ///< a factor, not a fraction of problems or samples
+  bool at_zero;        ///< also listed at p = 0; false: pass@k or fast_0 is the same there
+  bool ratio;          ///< a ratio, not a fraction of problems or samples
   bool needs_speedup;  ///< even at p = 0; a metric with p always needs speedups if p > 0
   Estimate (*compute)(std::span<const ProblemSamples> problems, const Metric& metric);
   bool takes_p() const { return pattern.find("{p}") != std::string_view::npos; }

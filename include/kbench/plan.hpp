@@ -26,7 +26,7 @@ struct PlanError {
   std::string cause = "faulty_plan";
 };
 
-/// The limits of the device for a launch; on the CPU executor, those of the device that it models.
+/// The device's limits for a launch; for the CPU executor, those of the GPU that it emulates.
 struct DeviceLimits {
   std::int64_t sms = 0;         ///< device.sms
   std::int64_t smem_bytes = 0;  ///< device.smem: dynamic shared memory a block may ask for
@@ -63,13 +63,13 @@ struct BoundTensor {
   std::size_t index = 0;  ///< index in Signature::inputs, ::state, or among the outputs/scratch
   TensorInfo info;
   bool writable = false;  ///< outputs, scratch, and what `inout` names
-  bool filled = false;    ///< written with `fill_bits` before the first launch of each call, timed
+  bool filled = false;    ///< set to `fill_bits` before each call's first launch, within its time
   std::uint64_t fill_bits = 0;  ///< the element's bits
 };
 
 /// One argument of a launch before the kernel's parameter types are known.
 struct BoundArgument {
-  std::variant<std::size_t, std::int64_t, double, bool> value;  ///< index into tensors, or a number
+  std::variant<std::size_t, std::int64_t, double, bool> value;  ///< index into tensors, or a scalar
   int line = 0;
   int column = 0;
 };
@@ -96,8 +96,8 @@ struct BoundPlan {
   std::vector<std::string> name_expressions;  ///< the distinct kernels of `launches`, in order
 };
 
-/// Evaluates every expression of `plan` for one problem on one device. Time and memory are bounded
-/// whatever the plan says; a plan above the bounds is an error.
+/// Evaluates every expression of `plan` for one problem on one device. Time and memory are bounded;
+/// a plan above the bounds is an error.
 std::variant<BoundPlan, PlanError> bind_plan(const Plan& plan, const Signature& signature,
                                              const DeviceLimits& limits);
 
@@ -137,9 +137,9 @@ struct LaunchPlan {
 };
 
 /// Checks every argument against the compiled kernels' parameters. Converts the scalars as C++
-/// would, but refuses a value that the parameter's type cannot hold. A pointer takes a tensor of
-/// its own element type, of the unsigned or vector type of that (unsigned, float4, __half2, …), or
-/// void; const is ignored.
+/// would, but refuses a value that the parameter's type cannot hold. A pointer to void takes any
+/// tensor. Other pointers take tensors of their element type; unsigned and vector variants of the
+/// type (unsigned, float4, __half2, …) match too. const is ignored.
 std::variant<LaunchPlan, PlanError> resolve_plan(const BoundPlan& bound,
                                                  const std::vector<KernelEntry>& kernels);
 
@@ -147,9 +147,11 @@ std::variant<LaunchPlan, PlanError> resolve_plan(const BoundPlan& bound,
 nlohmann::json to_json(const LaunchPlan& plan);
 LaunchPlan launch_plan_from_json(const nlohmann::json& json);
 
-/// Every name that a plan for this problem may use, a line each with its type or value, in groups.
+/// Lists every name that a plan for this problem may use, grouped, one line each with type or
+/// value.
 std::string plan_names(const Signature& signature, const DeviceLimits& limits);
-/// A candidate to start from: compiles, is right in form (shapes, dtypes), computes nothing.
+/// A candidate to start from. It compiles and has the right shapes and dtypes, but computes
+/// nothing.
 std::string plan_skeleton(const Signature& signature);
 
 }  // namespace kbench

@@ -21,7 +21,7 @@ namespace kbench {
 /// Overrides of a problem's module-level constants: name → Python literal ("4096", "(3, 3)").
 using Sizes = std::map<std::string, std::string>;
 
-/// One KernelBench-form problem file as found on disk; it has not been run.
+/// One problem file in KernelBench's form; it has not been run.
 struct Problem {
   std::string id;    ///< digits before the first "_" of the file name, "" if there are none
   std::string name;  ///< file stem: "19_ReLU"
@@ -36,11 +36,11 @@ struct Problem {
 };
 
 /// The module-level constants that sizes and `--set` may override, in the file's order. Each has a
-/// name and the text to the right of `NAME = …`, or its part of `A, B = (…, …)`.
+/// name and its value's text, from `NAME = …` or `A, B = (…, …)`.
 std::vector<std::pair<std::string, std::string>> problem_constants(const Problem& problem);
 
-/// Parses the values of `--set`, each "NAME=VALUE". Throws UsageError for another form, and for a
-/// name that is no module-level constant of any of `problems`.
+/// Parses the values of `--set`. Throws UsageError if one is not "NAME=VALUE", or its name is not a
+/// module-level constant of any of `problems`.
 Sizes parse_overrides(const std::vector<std::string>& settings,
                       const std::vector<Problem>& problems);
 
@@ -51,15 +51,15 @@ Sizes sizes_for(const Problem& problem, std::string_view device_class, const Siz
 /// Hash of what defines the problem: its source and the sizes it runs with.
 std::string problem_hash(const Problem& problem, const Sizes& sizes);
 
-/// Finds problems by file, folder (searched to any depth; files without `class Model` are passed
-/// over), glob, or name within `sets`. A name is a key ("level1/19_ReLU"), a stem, an id, the part
-/// after the id in any case ("relu"), a whole level ("level1"), or a glob on keys in any case
+/// Finds problems by file, folder (searched to any depth; files without `class Model` are skipped),
+/// glob, or name within `sets`. A name is a key ("level1/19_ReLU"), a stem, an id, the part after
+/// the id in any case ("relu"), a whole level ("level1"), or a glob on keys in any case
 /// ("level1/*norm*"). It may follow a folder ("path/to/KernelBench/level1/relu"). An existing path
-/// takes precedence over a name, and an earlier set over a later one. No patterns mean all of
+/// takes precedence over a name, and an earlier set over a later one. Without patterns, all of
 /// `sets`. Sorted by level, then natural order of names; each file once.
 ///
-/// Throws UsageError that names a pattern that is not found (with the nearest names) or ambiguous,
-/// a file that is unreadable or no problem, or two files with the same key.
+/// Throws UsageError if a pattern is ambiguous or finds nothing (with the nearest names), if a file
+/// cannot be read or is not a problem, or if two files have the same key.
 std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
                                    const std::vector<std::filesystem::path>& sets);
 
@@ -76,7 +76,7 @@ struct ReduceSizesOptions {
 };
 
 /// Parses "auto" (on the CPU), "on", "off", or limits: bytes, or bytes and operations, as in
-/// "16MiB" or "16M,0.5G" (k, M, G, T are powers of 1024 in bytes, of 1000 in operations). Throws
+/// "16MiB" or "16M,0.5G". In bytes, k, M, G, T are powers of 1024; in operations, of 1000. Throws
 /// UsageError.
 ReduceSizesOptions parse_reduce_sizes(std::string_view text);
 /// {"when", "max_bytes", "max_flops"}: the options as a run file holds them.
@@ -86,10 +86,10 @@ nlohmann::json to_json(const ReduceSizesOptions& options);
 struct ReducedSizes {
   double bytes = 0, flops = 0;            ///< as run
   double full_bytes = 0, full_flops = 0;  ///< at the sizes of its file
-  bool within = false;                    ///< true if it is within the limits as run
+  bool within = false;                    ///< true if the reduced sizes are within the limits
 
   bool reduced() const { return bytes < full_bytes || flops < full_flops; }
-  /// True if it is so far above the limits that a CPU would take hours over a call.
+  /// True if it is so far above the limits that one call on a CPU would take hours.
   bool hopeless(const ReduceSizesOptions& options) const;
 };
 
@@ -107,10 +107,10 @@ struct ChosenSizes {
 nlohmann::json to_json(const ChosenSizes& chosen);
 ChosenSizes chosen_sizes_from_json(const nlohmann::json& json);
 
-/// "12.0 GiB and 1.6 GFLOP", for people.
+/// For people, as in "12.0 GiB and 1.6 GFLOP".
 std::string cost_text(double bytes, double flops);
-/// "12 problems at reduced sizes (--reduce-sizes)", and which ones are still above the limits; ""
-/// if there are none. For people; keys are names.
+/// For people: "12 problems at reduced sizes (--reduce-sizes)", and which ones are still above the
+/// limits. "" if `problems` is empty. Its keys are problem names.
 std::string reduced_sizes_text(const std::map<std::string, ReducedSizes>& problems);
 
 /// Element types that a tensor of a problem may have; names and sizes as in torch.
@@ -174,8 +174,8 @@ struct StateInfo {
   bool is_buffer = false;  ///< a buffer (running statistics, …), not a parameter
 };
 
-/// All that a plan may name of a problem, found by running the problem's file. The worker makes it
-/// once for (problem source, sizes, precision, torch); the cache keeps it.
+/// Everything of a problem that a plan may name, found by running the problem's file. The worker
+/// makes it once for (problem source, sizes, precision, torch); the cache keeps it.
 struct Signature {
   std::string problem;                      ///< "<level>/<file stem>" or the stem alone
   std::vector<InputInfo> inputs;            ///< in the order of Model.forward

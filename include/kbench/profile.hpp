@@ -59,14 +59,14 @@ struct Counters {
 
 // How close a candidate came to its device's limit.
 
-/// The least that one call of the reference must transfer and compute, in any implementation.
+/// The minimum that one call of the reference must transfer and compute, in any implementation.
 /// Inputs, parameters and buffers are read once, outputs written once. If a call only looks up
 /// elements of a tensor, at most those elements count.
 struct LeastWork {
   std::uint64_t read_bytes = 0, written_bytes = 0;
   /// Operations of products and convolutions by FlopType; an FMA counts as two. All are 0 if there
-  /// are none, or if fewer could give the same result. Examples: a product with a diagonal matrix,
-  /// a product of products, a product of which only a sum or a part is kept.
+  /// are none. They are also 0 if fewer could give the same result: a product with a diagonal
+  /// matrix, a product of products, or a product of which only a sum or a part is kept.
   std::array<std::uint64_t, kFlopTypes> flops{};
 };
 
@@ -75,8 +75,8 @@ struct LeastWork {
 struct Peaks {
   double memory_bytes_s = 0;
   double l2_bytes = 0;  ///< not in JSON
-  /// Operations a second by FlopType, on the fastest pipe of that accuracy; 0: unknown. For fp32
-  /// that may be three tf32 products of operands split into high and low parts.
+  /// Operations a second by FlopType, on the fastest pipe with at least that accuracy; 0: unknown.
+  /// For fp32 that may be three tf32 products of operands split into high and low parts.
   std::array<double, kFlopTypes> flops_s{};
 };
 
@@ -90,8 +90,8 @@ struct SpeedOfLight {
   MaybeNumber limit_ms;  ///< no call is faster; none if the device's peaks are unknown
   Interned limited_by;   ///< "memory" or "compute"; empty if there is no limit
   MaybeNumber share;     ///< fraction: limit_ms over the candidate's time, 0 to 1
-  /// The same fraction, of the limit by the rates that copies and products reached on this GPU;
-  /// none if they were not measured.
+  /// The same fraction with measured rates: those that copies and products reached on this GPU.
+  /// None if they were not measured.
   MaybeNumber share_measured = {};
   /// Least time of a call that reads its inputs and does its operations. Set only for candidates
   /// that took less; they have the flag `implausible`.
@@ -104,12 +104,12 @@ SpeedOfLight speed_of_light(const LeastWork& work, const std::optional<Peaks>& p
 /// Least milliseconds to write the part of the outputs that does not fit in the L2. A shorter time
 /// means that the outputs were not written.
 double least_write_ms(const LeastWork& work, const Peaks& peaks);
-/// Least milliseconds to read the inputs (less what a warm L2 may hold) or to compute, by the
-/// reference's own operation count.
+/// Least milliseconds to read the inputs (minus what a warm L2 may hold), or to do the reference's
+/// own operations; the longer of the two.
 double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache);
 
-/// `peaks`, with the rates in `measured` (of copies and products) in place of its own. Rates that
-/// are 0 in `measured` stay.
+/// `peaks` with the rates of copies and products in `measured`. A rate that is 0 in `measured`
+/// stays as it is.
 Peaks measured_over(const Peaks& peaks, const Peaks& measured);
 
 /// JSON forms. Each `*_from_json` throws kbench::Error that names the faulty field.
@@ -134,8 +134,8 @@ struct GpuLaunches {
   double ms = 0;                ///< from start to end, summed over the launches
   std::uint32_t registers = 0;  ///< per thread
   std::uint32_t static_shared_bytes = 0, dynamic_shared_bytes = 0;  ///< per block
-  /// Warps of the kernel that fit on a multiprocessor, over the most that it can hold; none if its
-  /// limits are unknown.
+  /// Fraction of a multiprocessor's maximum of warps that the kernel can occupy; none if the
+  /// multiprocessor's limits are unknown.
   std::optional<double> occupancy = {};
 };
 
@@ -145,9 +145,9 @@ struct SmLimits {
   std::uint32_t shared_bytes = 0;
   std::uint32_t reserved_shared_bytes = 0;  ///< per block, on top of its own shared memory
 };
-/// Theoretical occupancy for blocks of `block_threads` threads. The limit used up first decides:
-/// warps, blocks, shared memory or registers. Registers are allocated per warp in units of 256, to
-/// four warps at once.
+/// Theoretical occupancy for blocks of `block_threads` threads. The limit that is reached first
+/// decides: warps, blocks, shared memory or registers. Registers are allocated for four warps at a
+/// time, in units of 256 per warp.
 double occupancy(const SmLimits& limits, std::uint32_t block_threads, const GpuLaunches& launch);
 
 /// All launches of one call that share kernel, grid and block.
@@ -163,7 +163,8 @@ struct KernelProfile {
 Counters& operator+=(Counters& sum, const Counters& more);
 /// Executed instructions, summed over all classes.
 Counters::Executed executed(const Counters& counters);
-/// Fraction of the lanes of issued instructions that executed them; none if nothing was executed.
+/// Fraction of lanes that were active, over all executed instructions; none if nothing was
+/// executed.
 std::optional<double> lane_efficiency(const Counters& counters);
 /// Sectors of 32 bytes per global request: 4 if 32 lanes read consecutive floats.
 std::optional<double> sectors_per_request(const Counters& counters);
@@ -201,9 +202,9 @@ nlohmann::json to_json(const OperatorCost& cost);
 /// Throws kbench::Error that names the faulty field.
 OperatorCost operator_cost_from_json(const nlohmann::json& json);
 
-/// Estimated least milliseconds on the GPU; none if the GPU lacks a pipe. A launch takes the longer
-/// of its least traffic at peak bandwidth and its operations at peak rate, plus launch cost. It is
-/// an estimate, never a measurement.
+/// Estimated least milliseconds on the GPU; none if the GPU lacks a pipe. Each launch takes its
+/// launch cost plus the longer of two times: its least traffic at peak bandwidth, and its
+/// operations at peak rate. It is an estimate, never a measurement.
 std::optional<double> estimated_ms(std::span<const KernelProfile> kernels, const GpuModel& gpu);
 /// Estimate for one row of a profile, including launch cost.
 std::optional<double> estimated_ms(const KernelProfile& kernel, const GpuModel& gpu);

@@ -53,10 +53,10 @@ class Module {
 /// Parses and decodes a module. Throws kbench::Error if the text is not PTX.
 std::variant<Module, Unsupported> load(std::string_view ptx);
 
-/// Which 2-byte words of a region have been written since its caller filled it with 0xFF bytes.
+/// The 2-byte words of a region that have been written since its caller filled it with 0xFF bytes.
 ///
-/// A word other than 0xFFFF has been written, so only stores of 0xFFFF need a bit. A store
-/// therefore costs only a test of its value. The bits take 1/16 of the memory.
+/// A word that is not 0xFFFF must have been written, so a bit is needed only for stores of 0xFFFF.
+/// Other stores cost only a test of the value. The bits take 1/16 of the memory.
 class Written {
  public:
   explicit Written(std::size_t size_bytes)
@@ -67,7 +67,7 @@ class Written {
   void clear() {
     for (std::size_t i = 0; i < words_; ++i) bits_[i].store(0, std::memory_order_relaxed);
   }
-  /// `offset`: bytes from the region's begin.
+  /// `offset`: bytes from the region's start.
   void mark(std::size_t offset) {
     bits_[offset / 128].fetch_or(bit(offset), std::memory_order_relaxed);
   }
@@ -91,14 +91,14 @@ struct Region {
   /// there is FaultKind::kIllegalWrite, not kIllegalAddress.
   std::size_t red_zone_before = 0, red_zone_after = 0;
   bool writable = true;
-  /// What has been written; only for a region that is aligned to 2 and that the caller has filled
-  /// with 0xFF bytes. Null: all of the region counts as written. The object must outlive all
+  /// Records what has been written. Needs a region that is aligned to 2 and that the caller has
+  /// filled with 0xFF bytes. Null: all of the region counts as written. The object must outlive all
   /// launches of one call, because one kernel reads what another wrote.
   Written* written = nullptr;
 };
 
 enum class FaultKind : std::uint8_t {
-  kIllegalWrite,    ///< a write into a red zone, past a buffer's end, or to a read-only region
+  kIllegalWrite,    ///< a write to a read-only region, a red zone, or past a buffer's end
   kIllegalRead,     ///< a read past a buffer's end, within its red zone
   kIllegalAddress,  ///< an address outside all regions
   kMisaligned,      ///< an address not aligned to its access
@@ -114,7 +114,7 @@ enum class FaultKind : std::uint8_t {
 struct Site {
   std::string kernel;
   std::array<std::uint32_t, 3> block{}, thread{};
-  std::string region;             ///< nearest buffer, if an address is at fault
+  std::string region;             ///< nearest buffer, if the event is about an address
   std::int64_t offset_bytes = 0;  ///< from the start of `region`
   std::string instruction;
   std::string file;
@@ -137,16 +137,16 @@ enum class Sanitize : std::uint8_t {
 enum class FindingKind : std::uint8_t {
   kFault,              ///< the access or the barrier that ended the launch
   kUninitialized,      ///< a read of memory that was never written
-  kBarrierDivergence,  ///< lanes of one warp reached a barrier by different instructions
-  kSharedRace,         ///< two threads of a block, at least one writes, no barrier between them
-  kGlobalRace,         ///< two blocks, at least one writes, unordered
+  kBarrierDivergence,  ///< lanes of one warp reached one barrier at different instructions
+  kSharedRace,  ///< two threads of a block without a barrier between them, and at least one writes
+  kGlobalRace,  ///< two blocks in no defined order, and at least one writes
 };
 
 /// One observation of a sanitizer at one instruction. A launch continues after all but a fault.
 struct Finding : Site {
   FindingKind kind = FindingKind::kFault;
   std::string message;      ///< one sentence, including what is allowed
-  std::uint64_t count = 1;  ///< threads that did the same at this instruction
+  std::uint64_t count = 1;  ///< number of threads that did the same at this instruction
 };
 
 /// Limits of the emulated device.
@@ -169,8 +169,8 @@ struct Launch {
 
 struct Options {
   unsigned threads = 0;  ///< host threads; 0: all cores
-  /// Permutes the order of the blocks and may reverse that of warps. With `sanitize`, blocks also
-  /// yield to others after loads, so that races change results.
+  /// Permutes the order of blocks and may reverse that of warps. With `sanitize`, blocks also yield
+  /// to others after loads, which exposes races.
   std::uint64_t schedule_seed = 0;
   /// Checked every few milliseconds; the fault names an instruction that was running then.
   std::chrono::steady_clock::time_point deadline = std::chrono::steady_clock::time_point::max();
@@ -200,9 +200,10 @@ struct Result {
 Result launch(Module& module, std::span<const Region> regions, const Launch& launch,
               const Options& options);
 
-/// Like load(), but accepts instructions that this executor cannot run; a launch that reaches one
-/// has a kUnsupported fault. So unreached code, such as that for another architecture, is harmless.
-/// Constructs that are not instructions (textures, `.extern` variables) are refused as by load().
+/// Like load(), but accepts instructions that this executor cannot run. A launch that reaches one
+/// has a kUnsupported fault, so code that never runs is harmless, such as code for another
+/// architecture. Constructs that are not instructions (textures, `.extern` variables) are refused
+/// as by load().
 std::variant<Module, Unsupported> load_lazily(std::string_view ptx);
 
 }  // namespace kbench::ptx

@@ -40,7 +40,7 @@ enum class Outcome : std::uint8_t {
   kHarnessFault,
 };
 
-/// One row per outcome: its names, and whether the candidate is answerable for it.
+/// One row per outcome: its names, and if it is the candidate's fault.
 struct OutcomeRow {
   Outcome outcome;
   std::string_view name;   ///< "compile_failure"
@@ -64,7 +64,7 @@ struct WrongElement {
   std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
 };
 
-/// TrialResult::distribution: inputs as the problem draws them.
+/// TrialResult::distribution of inputs that the problem itself draws.
 inline constexpr const char* kDrawnDistribution = "drawn";
 
 /// One correctness trial on one input distribution.
@@ -74,7 +74,7 @@ struct TrialResult {
   Interned sizes;  ///< of `--sizes`, by name; empty: those of the run
   /// Largest errors over all outputs; none: not comparable.
   MaybeNumber max_abs_error = {}, max_rel_error = {};
-  MaybeNumber error_ratio = {};  ///< to eager's own error against the oracle, if there is one
+  MaybeNumber error_ratio = {};  ///< error over eager's, both against the oracle; none: no oracle
   /// The least t with which allclose(rtol = t, atol = t) holds for all outputs; none: it never
   /// does.
   MaybeNumber allclose_at = {};
@@ -92,10 +92,10 @@ struct SideTiming {
   /// 95 % interval of the median by a bootstrap over blocks; none if it is not known.
   MaybeNumber lo_ms = {}, hi_ms = {};
   /// Median time that a caller waits for the result of a call on an idle device, by the host's
-  /// clock, launching included. None if `bounds` has it, or if it was not measured.
+  /// clock, including the launch. None if `bounds` has it, or if it was not measured.
   MaybeNumber wall_ms = {};
-  /// From the GPU's own records of some more calls: the time from the first start of a call's work
-  /// to the last end, and the time while any of it ran.
+  /// From the GPU's own records of more calls. `span_ms`: from the first start of a call's work to
+  /// the last end. `busy_ms`: the part of it in which any of the work ran.
   MaybeNumber span_ms = {}, busy_ms = {};
 };
 
@@ -103,8 +103,8 @@ struct SideTiming {
 /// call.
 struct SideBound {
   double told_ms = 0;      ///< reported by the candidate's process; for a baseline, by the judge
-  double bound_ms = 0;     ///< over blocks: wall time per call, less the overhead
-  double overhead_ms = 0;  ///< wall time of a call that is not its own work
+  double bound_ms = 0;     ///< median over blocks: wall time per call, less the overhead
+  double overhead_ms = 0;  ///< wall time of a call outside of its own work
   std::int64_t blocks = 0;
   MaybeNumber told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
 };
@@ -142,12 +142,12 @@ struct Timing {
 struct Speedup {
   Interned baseline;
   double value = 0, lo = 0, hi = 0;
-  bool stored = false;  ///< the baseline's time is of an earlier run (`--baseline-file`)
+  bool stored = false;  ///< the baseline's time comes from an earlier run (`--baseline-file`)
 };
 
-/// "faster" or "slower" if the whole interval is beyond a ratio of 1.005; a smaller difference may
-/// come from the placement in memory. "same" if all of it is within a ratio of 1.02, else
-/// "ambiguous"; empty if there is no interval.
+/// "faster" or "slower" if the whole interval is beyond a ratio of 1.005, because memory placement
+/// alone can cause smaller differences. "same" if all of it is within a ratio of 1.02, else
+/// "ambiguous". Empty if there is no interval.
 std::string_view relation_of(const Speedup& speedup);
 
 struct CompileInfo {
@@ -155,7 +155,7 @@ struct CompileInfo {
   bool cached = false;
   Interned way;                  ///< "nvrtc", "nvrtc + clang++ 14.0.6", "nvcc 13.0.88 + g++ 12.2.0"
   std::optional<double> host_s;  ///< the part of `seconds` for host code
-  Interned fallback;             ///< why the source splitter gave way to nvcc; else empty
+  Interned fallback;             ///< why nvcc was used in place of the source splitter; else empty
 };
 
 /// Where a record's raw measurements and log stand in the details file.
@@ -170,10 +170,10 @@ struct RecordPlace {
   std::uint64_t offset = 0;  ///< bytes
 };
 
-/// Parts of a record's line that read_runs() leaves in the file, because they may make up half of
-/// the line and a report shows few of them. RunDetails reads them.
+/// Parts of a record's line that read_runs() leaves in the file. They may make up half of the line,
+/// and a report shows few of them. RunDetails reads them.
 struct LeftInLine {
-  bool findings = false;  ///< besides the fault in the record's message
+  bool findings = false;  ///< findings, other than the fault in the record's message
   bool profile = false;
 };
 
@@ -237,8 +237,7 @@ struct Record {
   std::optional<ReducedSizes>
       reduced_sizes;  ///< set if `--reduce-sizes` found the problem above its limits
   std::string candidate_hash;
-  /// The judge and the rules of the verdict. Verdicts of different judges never stand for one
-  /// another.
+  /// The judge and the rules of the verdict. A verdict of one judge never replaces another's.
   Interned judge = kOwnJudge;
   Outcome outcome = Outcome::kHarnessFault;
   Stage stage = Stage::kManifest;
@@ -249,12 +248,12 @@ struct Record {
   std::vector<TrialResult> correctness;
   std::optional<Timing> timing;
   std::vector<Speedup> speedup;
-  std::optional<SpeedOfLight> sol;  ///< if right and timed, and the least work is known
+  std::optional<SpeedOfLight> sol;  ///< set if correct and timed, and the least work is known
   std::int64_t launches = 0;        ///< kernel launches per call
   std::vector<std::string> flags;   ///< "nondeterministic_bits", "public_seed", …
   Interned kernel_class = "none";   ///< origin of the kernels: own, mixed, library, none, unknown
   Interned weights;                 ///< one of protocol::kWeightRules; empty: no weights given
-  /// Names of the first few parameters and buffers of the reference that found no place in a
+  /// Names of the first few parameters and buffers of the reference that could not be copied into a
   /// module. If `weights` is "as_built": those whose values the module does not hold.
   std::vector<std::string> unplaced;
   double seconds = 0;  ///< time of all of kbench's work on this candidate, without queueing
@@ -262,20 +261,20 @@ struct Record {
   MaybeNumber ended_at = {};
   std::optional<DetailsRef> details;
   RecordPlace place;  ///< in the files that it was read from; not part of its line
-  LeftInLine left;    ///< not part of it either
-  /// The least t with which allclose(rtol = t, atol = t) holds in all trials, infinity if it never
-  /// does; none if unknown. read_runs() computes it from all of `correctness`, of which it keeps
-  /// one trial; not part of the line.
+  LeftInLine left;    ///< also not part of its line
+  /// The least t with which allclose(rtol = t, atol = t) holds in all trials; infinity if it never
+  /// does; none if unknown. read_runs() computes it from all trials, of which it then keeps only
+  /// one in `correctness`. Not part of the line.
   MaybeNumber allclose_at = {};
-  /// Id of the candidate with equal code whose verdict this is; empty: this one was judged itself.
+  /// Id of the candidate with equal code that this verdict was reused from; empty: judged itself.
   std::string reused_from;
-  /// Names of the trivial answers that pass the whole check of its problem; empty: each is caught;
-  /// no value: not checked.
+  /// Names of the trivial answers that pass the whole check of its problem. Empty: all are caught.
+  /// No value: not checked.
   std::optional<std::vector<std::string>> degenerate_problem;
   std::vector<Finding> findings;         ///< the first few
   std::uint64_t findings_count = 0;      ///< also those not kept here
   std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches
-  std::optional<TimeEstimate> estimate;  ///< `--profile`: for the GPU that was asked for
+  std::optional<TimeEstimate> estimate;  ///< `--profile`: for the requested GPU
 };
 
 /// True if the traced calls ran no kernel and no operator that computes. Only kbench's own judge

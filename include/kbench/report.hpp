@@ -28,7 +28,7 @@ struct ReportOptions {
   int width = 100;       ///< columns of the terminal
   bool verbose = false;  ///< every metric, every candidate, every failure
   bool quiet = false;    ///< console: only the summary and the number of failures by cause
-  /// `--include-degenerate`: metrics also count problems whose whole check a trivial answer passes.
+  /// `--include-degenerate`: metrics also count problems for which a trivial answer passes.
   bool include_degenerate = false;
   Selection select = {};
 };
@@ -40,8 +40,8 @@ struct SummaryRow {
   int level = -1;                   ///< −1: overall
   bool without_degenerate = false;  ///< without the problems in Report::degenerate
   /// Rank by Report::ranked_by among the overall rows of one precision, device and judge. 1 is the
-  /// best; equal values share a rank. 0: no rank (only one model, a level's row, or
-  /// `without_degenerate`).
+  /// best; equal values share a rank. 0: no rank, because there is only one model, the row is of
+  /// one level, or `without_degenerate` is set.
   int rank = 0;
   std::string slice = {};  ///< "tag reduction", "kind extension"; empty: all
   /// Counts over the manifest without the exclusions; `timed`: first samples in the geometric mean.
@@ -76,14 +76,14 @@ struct FailureGroup {
   std::vector<std::size_t> records;  ///< indices into RunFile::records
 };
 
-/// A problem whose check trivial answers pass, as `kbench audit` found.
+/// A problem for which trivial answers pass the check, as `kbench audit` found.
 struct DegenerateProblem {
   Interned problem, problem_hash;
   AuditCheck check;
   std::map<std::string, AuditAnswer> answers;  ///< the trivial answers that pass, by name
 };
 
-/// A problem, and how the records checked it.
+/// A problem, and the judge and sizes of the records that checked it.
 struct CheckedProblem {
   Interned problem, problem_hash, precision, device, judge;
   auto operator<=>(const CheckedProblem&) const = default;
@@ -95,7 +95,7 @@ struct Unjudged {
   Interned precision, device, judge;
 };
 
-/// A problem whose samples no metric counts, and the reason.
+/// A problem that metrics leave out, and the reason.
 struct Exclusion {
   Interned problem;
   /// Unused if the problem is `degenerate`.
@@ -106,7 +106,7 @@ struct Exclusion {
   std::string message;  ///< of the first sample
 };
 
-/// The run settings for programs; each list has the distinct values that occur.
+/// The run settings in machine-readable form; each list has the distinct values that occur.
 struct RunSettings {
   std::vector<std::string> devices, precisions, timing_methods;
   std::vector<std::string> problem_sets;  ///< hashes of the requested problem sets
@@ -118,14 +118,14 @@ struct RunSettings {
   std::int64_t problems = 0, models = 0;
 };
 
-/// Everything that a report says. Every format writes this, so no two formats can disagree.
+/// The content of a report. Every format writes this, so no two formats can disagree.
 struct Report {
   RunFile run;
   ReportOptions options;
-  bool on_cpu = false;                     ///< correctness comes first; no fast_p for p > 0
+  bool on_cpu = false;                     ///< a run on the CPU: no fast_p for p > 0
   std::int64_t planned = 0, finished = 0;  ///< samples of the manifest; those with a verdict
   bool complete = false;                   ///< every planned sample has a verdict
-  std::string baseline;                    ///< speedups are over this one; empty: none was timed
+  std::string baseline;                    ///< the baseline of the speedups; empty: none was timed
   std::vector<std::string> baselines;      ///< requested, or in the records
   /// What the reader must know first: harness faults, lines that could not be read, ….
   std::vector<std::string> warnings;
@@ -135,8 +135,8 @@ struct Report {
   std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
   /// Indices into RunFile::records of the manifest's samples, by model, problem and sample.
   std::vector<std::size_t> judged;
-  std::vector<std::size_t> candidates;  ///< the part of `judged` that the selection lists
-  /// The part of `judged` that metrics leave out: problem failures and `unearned` problems.
+  std::vector<std::size_t> candidates;  ///< those of `judged` that the selection lists
+  /// Those of `judged` that metrics leave out: problem failures and `unearned` problems.
   std::vector<std::size_t> exclusions;
   std::vector<Exclusion> excluded;  ///< `exclusions` by problem
   std::vector<Unjudged> unjudged;   ///< planned samples without a record
@@ -149,17 +149,16 @@ struct Report {
   std::vector<BaselineRow> over;       ///< empty if fewer than two baselines were measured
   std::vector<ModelPair> pairs;        ///< of the first kMostPaired models
   std::vector<FailureGroup> failures;  ///< most frequent first
-  /// Problems that their records call degenerate, and the trivial answers that pass the whole
-  /// check.
+  /// Problems that are degenerate according to their records, and the trivial answers that pass.
   std::map<CheckedProblem, std::vector<std::string>> unearned;
   bool audited = false;  ///< audits were given; the summary also has rows without `degenerate`
   std::vector<DegenerateProblem> degenerate;  ///< by the audits
 };
 
-/// Builds the report. An audit counts for the records with its check, problem and sizes; warnings
+/// Builds the report. An audit applies to the records with its check, problem and sizes; warnings
 /// name the audits that match no record. Throws UsageError if no audit matches, if the run has both
-/// CPU and GPU records, or if the selection leaves nothing. Throws it also for a baseline that was
-/// not run, a negative p, or a k below 1.
+/// CPU and GPU records, or if the selection removes everything. Also throws it for a baseline that
+/// was not run, a negative p, or a k below 1.
 Report build_report(RunFile run, ReportOptions options,
                     const std::optional<AuditFile>& audits = std::nullopt);
 
@@ -183,8 +182,8 @@ struct ReportFile {
 };
 /// Parses "FORMAT", "FORMAT=FILE" or "FORMAT=FOLDER"; throws UsageError for an unknown format.
 ReportFile report_file(std::string_view argument);
-/// Writes the report to each target; a target without a file goes to `out`. Without targets it
-/// writes a console report to `out`. A file is replaced as a whole and has no colour. Throws
+/// Writes the report to each target; a target without a file goes to `out`. Without targets, writes
+/// a console report to `out`. Files are replaced atomically and have no colour. Throws
 /// kbench::Error if a file cannot be written.
 void write_reports(const Report& report, std::span<const ReportFile> report_files,
                    std::ostream& out);

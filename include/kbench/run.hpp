@@ -43,12 +43,12 @@ struct EvalOptions {
   std::string precision = "native";               ///< a row of precisions(), or KernelBench's
   std::vector<std::string> baselines{"eager"};    ///< names of baselines() and of stored ones
   std::vector<std::string> baseline_files;        ///< from `--baseline-file`
-  bool beside_kernels = false;                    ///< also time baselines as for kernels
+  bool beside_kernels = false;                    ///< also time baselines by the method for kernels
   std::shared_ptr<const StoredBaselines> stored;  ///< stored times; null: none
   std::string times_hash;  ///< hash of the stored times; --resume needs the same ones
   int trials = 5;
   bool distributions = true;  ///< `--no-distributions`: only inputs that the problem draws
-  bool all_trials = false;    ///< `--all-trials`: go on after a clear failure
+  bool all_trials = false;    ///< run all trials even after a clear failure
   bool cold_cache = true;
   bool eval_mode = false;                ///< `--eval-mode`: all models in eval mode
   std::optional<std::uint64_t> seed;     ///< none: a random secret of this run
@@ -96,7 +96,7 @@ struct CheckedCandidate {
   Record record;      ///< if it fails: outcome, stage, cause and message, as from `eval`
   bool fine = false;  ///< true if it can be judged
   std::size_t tensors = 0, launches = 0;   ///< of a kernel's plan, bound to its problem
-  std::size_t builds = 0;                  ///< number of builds of a module or an extension
+  std::size_t builds = 0;                  ///< builds that a module or an extension requests
   std::vector<std::string> ignored_flags;  ///< flags that kbench's compilers do not know
   std::string log;
 };
@@ -107,7 +107,7 @@ class EvalRun {
   /// If `cancel_fd` becomes readable, the run stops: children die, finished records stay. Throws
   /// UsageError (a missing or busy device) or kbench::Error.
   EvalRun(Installation installation, EvalOptions options, Observer& observer, int cancel_fd);
-  /// For programs that link kbench: `programs` is the folder of kbench's own (lib/kbench of an
+  /// For programs that link kbench. `programs` is the folder of kbench's programs (lib/kbench of an
   /// installed package).
   EvalRun(const std::filesystem::path& programs, EvalOptions options, Observer& observer,
           int cancel_fd);
@@ -124,8 +124,8 @@ class EvalRun {
   /// record's key decides what --resume skips. Throws run::Cancelled.
   Record blank_record(const Candidate& candidate, const Problem& problem) const;
 
-  /// Parses, binds, compiles and loads candidates in their order, and runs none. A candidate with
-  /// an empty `problem` is checked as far as possible. Throws run::Cancelled.
+  /// Parses, binds, compiles and loads candidates in their order, but does not run them. A
+  /// candidate with an empty `problem` is checked as far as possible. Throws run::Cancelled.
   std::vector<CheckedCandidate> check(const std::vector<Problem>& problems,
                                       const std::vector<Candidate>& candidates);
   /// A problem's signature, or the message of its failure.

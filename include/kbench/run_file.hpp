@@ -25,7 +25,7 @@ namespace kbench {
 inline constexpr int kSchemaMajor = 2;
 inline constexpr int kSchemaMinor = 0;
 
-/// The `run` line: what was asked for, and on what machine. RUN_FILE.md names the keys of `options`
+/// The `run` line: the options of the run and its machine. RUN_FILE.md names the keys of `options`
 /// and `environment`.
 struct RunHeader {
   std::string run_id;
@@ -35,7 +35,7 @@ struct RunHeader {
   nlohmann::json options = nlohmann::json::object();      ///< precision, baselines, seed kind, …
   nlohmann::json environment = nlohmann::json::object();  ///< GPU name and UUID, driver, torch, …
   std::string problem_set_hash;
-  int schema_minor = kSchemaMinor;  ///< as read; what is written is of this version
+  int schema_minor = kSchemaMinor;  ///< of the file that was read; written files have kSchemaMinor
 };
 
 /// One planned (problem, model, sample). Denominators count these entries, not the records.
@@ -52,21 +52,20 @@ struct RunFile {
   std::vector<std::filesystem::path> files;  ///< the files that were read
   std::vector<RunHeader> headers;
   std::vector<ManifestEntry> manifest;  ///< without duplicates
-  /// The verdict of each key: the last that is no harness fault. Of `correctness` one trial is
-  /// kept: the first with a wrong element, else the one with the largest error. Findings and
+  /// The verdict of each key: the last one that is not a harness fault. Of `correctness` one trial
+  /// is kept: the first with a wrong element, else the one with the largest error. Findings and
   /// profile are left in the file (Record::left); RunDetails has them all.
   std::vector<Record> records;
-  std::optional<std::string>
-      secret;          ///< of the `end` line: the run ended, and how inputs were drawn
+  std::optional<std::string> secret;  ///< of the `end` line; inputs were drawn from it
   bool ended = false;  ///< the last run line of every file is followed by its `end` line
   bool torn = false;   ///< the last line was cut off and skipped
-  /// One sentence for each sample (at one precision, on one device, by one judge) with different
-  /// verdicts, or verdicts on different code, in two files. The later file's verdict counts.
+  /// One sentence for each sample whose verdicts, or code, differ between two files at the same
+  /// precision, device and judge. The later file's verdict counts.
   std::vector<std::string> conflicts;
   std::vector<std::string> bad_lines;  ///< "line 7: …" for each line that cannot be read
 };
 
-/// Reads a run file. Throws UsageError if it cannot be opened, holds no run line, or is of a newer
+/// Reads a run file. Throws UsageError if it cannot be opened, has no run line, or has a newer
 /// major version. Never writes.
 RunFile read_run(const std::filesystem::path& path);
 /// Reads several run files and merges them: shards of one run, or runs of several models. If files
@@ -81,13 +80,13 @@ std::unordered_set<std::string> resumable_keys(const RunFile& run);
 /// run.details.jsonl, in the same folder.
 std::filesystem::path details_path(const std::filesystem::path& path);
 
-/// Appends lines to a run file and its details file; only the driver has one. Each line is one
-/// write(2) on an O_APPEND descriptor. The file is locked against a second run. Not for several
-/// threads at once.
+/// Appends lines to a run file and its details file. Only the driver has one. Each line is one
+/// write(2) on an O_APPEND descriptor. The file is locked against a second run. For one thread at a
+/// time.
 class RunWriter {
  public:
-  /// Opens or creates `path` and `<stem>.details.jsonl`. Throws UsageError if it exists and
-  /// `resume` is false, is no run file, cannot be written, or another run holds its lock.
+  /// Opens or creates `path` and `<stem>.details.jsonl`. Throws UsageError if the file exists and
+  /// `resume` is false, if it is not a run file or not writable, or if another run holds its lock.
   RunWriter(const std::filesystem::path& path, bool resume);
   ~RunWriter();
   RunWriter(const RunWriter&) = delete;
@@ -97,9 +96,9 @@ class RunWriter {
   /// Adds to the manifest; a long one is split over several lines.
   void write(const std::vector<ManifestEntry>& manifest);
   /// Writes the details (one JSON line: log, raw measurements; null for none), then the record that
-  /// points at them. Returns the record's line as written, without its line end. Throws
-  /// kbench::Error on a full disk, which says what was kept. A torn line never spoils a good one:
-  /// the next write starts on a line of its own.
+  /// points at them. Returns the record's line as written, without its line end. On a full disk,
+  /// throws kbench::Error that says what was kept. After a torn line, the next write starts on a
+  /// new line, so a torn line never spoils a good one.
   std::string write(Record record, const nlohmann::json& details);
   /// The `end` line: the run finished. It publishes the secret, so that the inputs can be drawn
   /// again.
@@ -114,12 +113,12 @@ class RunWriter {
 /// "level=1,2", "model=alpha*", "outcome!=correct".
 ///
 /// Conditions on the plan (problem, level, model, sample, tag) remove everything else from the run,
-/// so metrics are over the rest. Conditions on results (outcome, cause, class, kind, flag, trust)
-/// choose the candidates that are listed and leave metrics as they are: if only the correct ones
-/// counted, a run would have no failures.
+/// so metrics cover the rest. Conditions on results (outcome, cause, class, kind, flag, trust)
+/// choose the candidates that are listed. They do not change metrics: without its failures, every
+/// run would be perfect.
 class Selection {
  public:
-  /// Gets the texts of a field; one of them has to match.
+  /// Receives the texts of a field; one of them has to match.
   using Take = std::function<void(std::string_view)>;
   /// One row per field of a condition: of the manifest's entries, or of records.
   struct Field {
@@ -137,10 +136,9 @@ class Selection {
   bool empty() const { return conditions_.empty(); }
   /// True if there are conditions on results.
   bool lists_some() const;
-  /// Removes what the conditions on the plan leave out from manifest and records.
+  /// Removes the manifest entries and records that do not meet the conditions on the plan.
   void apply(RunFile& run) const;
-  /// The same; throws UsageError if nothing of the run is left. `name` names the run in the
-  /// message.
+  /// The same, but throws UsageError if nothing is left. `name` names the run in the message.
   void choose_from(RunFile& run, std::string_view name) const;
   /// "; did you mean alpha?" for the first pattern that matches nothing in the run but is close to
   /// something in it.
@@ -171,30 +169,30 @@ bool matches_pattern(std::string_view pattern, std::string_view text);
 /// The result of one trivial answer to a problem under a check.
 struct AuditAnswer {
   std::optional<bool> passes;  ///< none: the answer does not apply
-  /// Why it does not apply. Of an answer that passes: why kbench's whole check could not be asked.
+  /// Why it does not apply. For an answer that passes: why kbench's whole check could not be run.
   std::string why;
   std::string caught_by;  ///< "trial 0", or an input distribution; empty if nothing caught it
   /// Its worst errors in the trials that were run, as in TrialResult; none: not comparable.
   std::optional<double> max_rel_error, allclose_at;
-  /// Of an answer that passes: the inputs of kbench's whole check that catch it. `drawn`: kbench's
-  /// tolerance does on the inputs that the problem draws. Empty if none does.
+  /// For an answer that passes: the first inputs with which kbench's whole check catches it.
+  /// `drawn`: the inputs that the problem draws, because of kbench's tolerance. Empty if none.
   std::string would_be_caught_by;
-  /// Of an answer that passes: the largest tolerance of one digit at which the check would have
-  /// caught it in the trials; none if it is exactly right.
+  /// For an answer that passes: the largest tolerance with one digit that would have caught it in
+  /// the trials. None if the answer is exactly right.
   std::optional<double> tolerance;
 };
 
-/// The largest number of one significant digit below `error`. None for 0, which no tolerance
+/// The largest number with one significant digit below `error`. None for 0, which no tolerance
 /// catches, and for numbers that are not finite, which every tolerance catches.
 std::optional<double> tolerance_below(double error);
 
-/// The check by which a problem was found to be degenerate or not; it applies to records of this
+/// The check that decided if a problem is degenerate. The audit applies to records of the same
 /// check.
 struct AuditCheck {
   Interned judge = kOwnJudge;  ///< as Record::judge
   Interned precision = "native";
   int trials = 5;
-  bool distributions = true;  ///< with input distributions as well
+  bool distributions = true;  ///< also checked with input distributions
 
   bool operator==(const AuditCheck&) const = default;
 };
@@ -207,7 +205,7 @@ enum class AuditOutcome {
 };
 std::string_view to_string(AuditOutcome outcome);
 
-/// All that is written of one problem.
+/// The audit of one problem, as an audit file has it.
 struct ProblemAudit {
   Interned problem;  ///< Problem::key
   int level = 0;
@@ -235,8 +233,8 @@ nlohmann::json to_json(const AuditAnswer& answer);
 AuditAnswer audit_answer_from_json(const nlohmann::json& json);
 /// The line of an audit file, described in AUDIT_FILE.md.
 nlohmann::json to_json(const ProblemAudit& audit);
-/// Throws kbench::Error that names the field that is missing, of the wrong type or of no known
-/// value.
+/// Throws kbench::Error that names the field that is missing, of the wrong type, or of
+/// unknown value.
 ProblemAudit problem_audit_from_json(const nlohmann::json& json);
 
 /// Version of the audit file's schema: another major version is refused.
@@ -246,20 +244,20 @@ inline constexpr int kAuditSchemaMinor = 0;
 /// The content of one or several audit files, read leniently.
 struct AuditFile {
   std::vector<RunHeader> headers;
-  std::vector<ProblemAudit> audits;    ///< the last of each key that is no harness fault
+  std::vector<ProblemAudit> audits;    ///< the last of each key that is not a harness fault
   bool torn = false;                   ///< the last line was cut off and skipped
   std::vector<std::string> bad_lines;  ///< "line 7: …"
 };
 
-/// Reads audit files. Throws UsageError if one cannot be opened, is no audit file, or is of a newer
-/// major version. Never writes.
+/// Reads audit files. Throws UsageError if one cannot be opened, is not an audit file, or has a
+/// newer major version. Never writes.
 AuditFile read_audits(const std::vector<std::filesystem::path>& paths);
 
 /// Appends to an audit file, each line by a single write; for one thread at a time.
 class AuditWriter {
  public:
-  /// Opens or creates `path`. Throws UsageError if it exists and `resume` is false, is no audit
-  /// file, cannot be written, or another run holds its lock.
+  /// Opens or creates `path`. Throws UsageError if the file exists and `resume` is false, if it is
+  /// not an audit file or not writable, or if another run holds its lock.
   AuditWriter(const std::filesystem::path& path, bool resume);
   ~AuditWriter();
   AuditWriter(const AuditWriter&) = delete;

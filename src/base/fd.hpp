@@ -22,7 +22,7 @@ class Fd {
   int fd_ = -1;
 };
 
-/// True if reading would not wait: a cancel descriptor that was written to.
+/// True if a read would not block, as on a cancel descriptor after a write.
 bool is_readable(int fd);
 
 }  // namespace kbench

@@ -20,10 +20,10 @@ struct FileBytes {
 /// Reads a regular file of at most `max_bytes`. Does not wait for pipes and devices.
 FileBytes read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
-/// All of a file, of any length; "" if it cannot be opened.
+/// The whole content of a file, of any length; "" if it cannot be opened.
 std::string file_text(const std::filesystem::path& path);
 
-/// Name, time and size: differs if a file or folder has changed.
+/// Name, time and size as a text that changes if the file or folder changes.
 std::string file_version(const std::filesystem::path& path);
 
 /// The entries of a folder, without hidden ones, in natural order of names.
@@ -43,7 +43,7 @@ bool leads_inside(const std::filesystem::path& path, const std::filesystem::path
 /// would make the descent endless.
 class Descent {
  public:
-  /// True if `folder` is not on the path yet; then it is added until `leave`.
+  /// Adds `folder` until `leave`. False if it is already on the path.
   bool enter(const std::filesystem::path& folder);
   void leave() { on_the_way_.pop_back(); }
 
@@ -51,7 +51,7 @@ class Descent {
   std::vector<std::pair<std::uintmax_t, std::uintmax_t>> on_the_way_;
 };
 
-/// True for folders with copies or caches of other programs, which never have problems or
+/// True for folders with copies or caches of other programs; they never hold problems or
 /// candidates.
 bool is_foreign_folder(const std::filesystem::path& folder);
 

@@ -52,7 +52,7 @@ void append_big_endian(std::uint64_t value, std::array<std::uint8_t, N>& bytes,
 
 }  // namespace
 
-// FIPS 180-4, 5.3.3: the same for the square roots of the first 8 primes.
+// FIPS 180-4, 5.3.3: the same bits of the square roots of the first 8 primes.
 Sha256::Sha256()
     : state_{0x6a09e667, 0xbb67ae85, 0x3c6ef372, 0xa54ff53a,
              0x510e527f, 0x9b05688c, 0x1f83d9ab, 0x5be0cd19} {}

@@ -8,8 +8,8 @@
 
 namespace kbench {
 
-/// SHA-256 (FIPS 180-4), fed in pieces. Content keys decide which verdict is reused, so a candidate
-/// must not be able to find collisions.
+/// SHA-256 (FIPS 180-4) of data that comes in pieces. Content keys decide which verdict is reused,
+/// so a candidate must not be able to find collisions.
 class Sha256 {
  public:
   Sha256();

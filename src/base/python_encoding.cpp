@@ -9,9 +9,9 @@
 namespace kbench {
 namespace {
 
-/// Names of UTF-8, with "-" for "_".
+/// Python's names of UTF-8, after "_" became "-".
 constexpr std::array<std::string_view, 5> kUtf8 = {"utf-8", "utf8", "u8", "utf", "cp65001"};
-/// Encodings that contain ASCII, by the start of their names.
+/// Encodings that contain ASCII: the starts of their names.
 constexpr std::array<std::string_view, 20> kAsciiCompatible = {
     "ascii",       "us-ascii", "646",         "latin", "l1",     "iso-8859-", "iso8859-",
     "iso-latin-1", "cp125",    "windows-125", "cp437", "cp850",  "koi8-",     "mac-roman",

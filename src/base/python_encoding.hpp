@@ -8,8 +8,8 @@
 namespace kbench {
 
 /// The encoding that a Python source declares (PEP 263, "# coding: NAME" in one of its first two
-/// lines). Nothing if Python reads the same text with it as with UTF-8, such as by "latin-1" if all
-/// bytes are ASCII.
+/// lines). Nothing if decoding it as UTF-8 gives the same text, as for "latin-1" with only ASCII
+/// bytes.
 std::optional<std::string> other_encoding(std::string_view source);
 
 }  // namespace kbench

@@ -15,8 +15,7 @@
 namespace kbench {
 namespace {
 
-// Result files nest only a few levels. Values are written again by recursion, so the depth is
-// limited.
+// Result files nest only a few levels. The depth is limited because writing a value recurses.
 constexpr int kMaxDepth = 100;
 constexpr std::string_view kReplacement = "\\ufffd";
 

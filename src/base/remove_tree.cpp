@@ -58,12 +58,12 @@ bool removed(int parent, const char* name) {
 }
 
 /// Empties a folder by moving deeper entries up into it. Thus only two folders are open at a time,
-/// each path has one name, and nothing recurses.
+/// paths stay short, and nothing recurses.
 class Emptying {
  public:
   explicit Emptying(OpenFolder& root) : root_(root) {}
 
-  /// Repeats until a pass over the folder changes nothing.
+  /// Repeats passes over the folder until a pass changes nothing.
   void run() {
     while (std::exchange(progress_, false)) {
       root_.rewind();
@@ -86,7 +86,7 @@ class Emptying {
   }
 
   bool taken_up(int parent, const char* name) {
-    // A moved folder gets another "..", so it must be writable.
+    // Moving a folder changes its "..", so it must be writable.
     if (const OpenFolder writable(parent, name); !writable) return false;
     for (;;) {
       const std::string free = fmt::format("kbench-{}", next_name_++);

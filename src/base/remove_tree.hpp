@@ -5,8 +5,8 @@
 
 namespace kbench {
 
-/// Removes a folder with everything below it: at any depth, even if paths are too long for the
-/// system, and with any permissions. Links are removed, not followed. False if something is left.
+/// Removes a folder and everything below it, at any depth and with any permissions, even paths that
+/// exceed the system's limit. Links are removed, not followed. False if something is left.
 bool remove_tree(const std::filesystem::path& folder);
 
 }  // namespace kbench

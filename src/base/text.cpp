@@ -138,8 +138,7 @@ std::vector<std::string> nearest_names(std::string_view sought, const std::vecto
     for (const std::string& spelling : candidate.spellings) {
       const std::string other = lowercase(spelling);
       std::size_t distance = edit_distance(lower, other);
-      // A spelling that contains `sought` counts as the farthest match, or as its edit distance if
-      // that is less.
+      // A spelling that contains `sought` has at most the distance of the farthest match.
       if (lower.size() >= 3 && other.find(lower) != std::string::npos)
         distance = std::min(distance, within);
       best = std::min(best, distance);
@@ -192,7 +191,7 @@ bool natural_less(std::string_view a, std::string_view b) {
     b.remove_prefix(1);
   }
   if (a.empty() != b.empty()) return a.empty();
-  return whole_a < whole_b;  // "01" and "1": equal as numbers, yet not the same
+  return whole_a < whole_b;  // "01" and "1" are equal as numbers but differ as texts
 }
 
 }  // namespace kbench

@@ -48,14 +48,14 @@ bool starts_with_any(std::string_view text, const Words& starts) {
   return std::ranges::any_of(starts, [&](const auto& start) { return text.starts_with(start); });
 }
 
-/// True if `c` may be part of a Python name; bytes beyond ASCII may.
+/// True if `c` may be part of a Python name. Bytes beyond ASCII count as such.
 bool is_name_char(char c);
 
 /// True if `a` is before `b`, with runs of digits compared as numbers: "2_b" before "10_a".
 bool natural_less(std::string_view a, std::string_view b);
 
-/// The fewest insertions, deletions, replacements and swaps of neighbours, in bytes, that turn `a`
-/// into `b`. No byte is changed twice.
+/// The edit distance in bytes: the fewest insertions, deletions, replacements and swaps of
+/// neighbours that turn `a` into `b`. No byte is changed twice.
 std::size_t edit_distance(std::string_view a, std::string_view b);
 
 /// A name, and the spellings that a user may use for it.

@@ -64,11 +64,11 @@ std::string with_slash(std::string_view name) {
   return fmt::format("level{}/{}", *level, rest.substr(1));
 }
 
-/// What may follow the sample number in the name of a run folder's file. A file with "_prompt" is
-/// no candidate.
+/// Suffixes after the sample number in the name of a run folder's file. A file with "_prompt" is
+/// not a candidate.
 constexpr std::array<std::string_view, 3> kRunFileEnds = {"_kernel", "_response", ""};
 
-/// Words that may stand with the number of a sample in the name of an answer.
+/// Words that may accompany a sample's number in an answer's file name.
 constexpr std::array<std::string_view, 8> kSampleWords = {
     "sample", "answer", "response", "completion", "generation", "output", "attempt", "kernel"};
 
@@ -76,7 +76,7 @@ bool is_number(std::string_view text) {
   return !text.empty() && text.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-/// True if a step has a level; then it names a problem, known or not.
+/// True if a step names a level, and therefore a problem, known or not.
 bool names_level(const Step& step) {
   return step.level || with_slash(step.name).find('/') != std::string::npos;
 }
@@ -96,11 +96,11 @@ std::set<fs::path> level_folders(const fs::path& folder) {
   return folders;
 }
 
-/// True if the name that a line gives is the problem's: its key or its name in any case.
+/// True if `name`, from a `//@ problem` line, is the problem's key or name in any case.
 bool is_name_of(std::string_view name, const Problem& problem) {
   const std::string wanted = lowercase(with_slash(name));
   if (wanted == lowercase(problem.key) || wanted == lowercase(problem.name)) return true;
-  // A problem outside of a level folder matches with any level in the line.
+  // For a problem outside of level folders, any level in the line is accepted.
   const std::size_t slash = wanted.find('/');
   return problem.level == 0 && slash != std::string::npos &&
          wanted.substr(slash + 1) == lowercase(problem.name);
@@ -224,7 +224,7 @@ bool Places::is_problem_file(const std::string& stem) const {
 bool Places::has_answer(const fs::path& path, const fs::path& root) const {
   if (of_run_file(path)) return true;
   if (!names_sample(path.stem().native())) return false;
-  // Check the folders only: "3_response" looks like a problem of that number.
+  // Only the folders decide: "3_response" itself looks like a problem with the number 3.
   const Place place = of_path(path.parent_path() / "-", root);
   return !place.problems.empty() || place.of_other_problem;
 }

@@ -13,10 +13,10 @@
 
 namespace kbench {
 
-/// The name of the problem that a `//@ problem NAME` line gives, if there is one.
+/// The name in a `//@ problem NAME` line, if there is one.
 std::optional<std::string> problem_line(std::string_view source);
 
-/// True if the stem of an answer's file is a sample number, alone or with words that say so ("0",
+/// True if the stem of an answer's file is a sample number, alone or with such a word ("0",
 /// "sample_3", "response-12").
 bool names_sample(std::string_view stem);
 
@@ -25,14 +25,14 @@ std::string sample_name(std::string_view stem);
 
 /// The problem, model and sample that a candidate's path names.
 struct Place {
-  /// The problem; none if it is not among those asked for, several if the path is ambiguous.
+  /// The problem; none if it was not requested, several if the path is ambiguous.
   std::vector<const Problem*> problems;
-  bool of_other_problem = false;       ///< it names a problem, but none of those asked for
-  std::filesystem::path model_folder;  ///< its name or its config names the model
-  std::optional<int> sample;           ///< if the file name says it
-  /// Only with `of_other_problem`: the path certainly names a problem, not only a number and a
-  /// word. It has a level folder, or the name of a run folder's file or of a problem file next to
-  /// those asked for.
+  bool of_other_problem = false;       ///< the path names a problem that was not requested
+  std::filesystem::path model_folder;  ///< its name or its config gives the model
+  std::optional<int> sample;           ///< if the file name has it
+  /// Only with `of_other_problem`: the path surely names a problem, not just a number and a word.
+  /// It has a level folder, or the name of a run folder's file, or that of a problem file next to
+  /// the requested ones.
   bool path_decides = false;
   /// The name in the `//@ problem` line, if the path names another problem.
   std::optional<std::string> contradiction;
@@ -54,13 +54,13 @@ class Places {
  public:
   explicit Places(const std::vector<Problem>& problems);
 
-  /// The place that the path names. `path` and `root` are absolute. Folders from the file's own up
-  /// to `root` count, and also the one above if it is a level folder.
+  /// The place that the path names. `path` and `root` are absolute. Uses the folders from the
+  /// file's own up to `root`, and the one above if it is a level folder.
   Place of_path(const std::filesystem::path& path, const std::filesystem::path& root) const;
 
-  /// The same, with the name from the candidate's `//@ problem` line. The path wins: the line
-  /// chooses among several problems that the path may mean, and decides only if the path names no
-  /// problem. A name that differs from the path's is a `contradiction`.
+  /// The same, with the name from the candidate's `//@ problem` line. The path has precedence: the
+  /// line only chooses among several problems of the path, or decides if the path names none. A
+  /// name that differs from the path's is a `contradiction`.
   Place of_candidate(const std::filesystem::path& path, const std::filesystem::path& root,
                      const std::optional<std::string>& said) const;
 

@@ -11,7 +11,7 @@
 namespace kbench {
 namespace {
 
-/// The kinds in the order of the search.
+/// Blocks are searched for these kinds in this order.
 constexpr std::array kOrder = {CandidateKind::kModule, CandidateKind::kKernel,
                                CandidateKind::kExtension};
 
@@ -30,8 +30,9 @@ std::string_view common_start(std::string_view a, std::string_view b) {
   return a.substr(0, length);
 }
 
-/// Lines `first` to `last`, after an empty line for each line before them. A module loses the
-/// indentation of its first line, because it may stand in a list and Python counts indentation.
+/// Lines `first` to `last`, after an empty line for each line before them. A module's lines lose
+/// the first line's indentation, because a block in a list is indented and Python would reject
+/// that.
 std::string source_of(std::string_view answer, std::size_t first, std::size_t last,
                       CandidateKind kind) {
   std::string source(first - 1, '\n');
@@ -81,8 +82,8 @@ ExtractedCode extract_code(std::string_view answer) {
     found.kind = *block->traits.kind();
     found.block = {block->first_line, block->last_line, block->language, true};
   } else if (outside && (parts.blocks.empty() || outside != CandidateKind::kExtension)) {
-    // The text may be code whose comments contain fences. An extension with fences does not count,
-    // because prose may contain all the words by which extensions are recognized.
+    // The text may be code whose comments contain fences. This excludes extensions, because prose
+    // may contain all words that mark an extension.
     if (parts.has_hidden)
       return without_code(std::move(found), "hidden_code",
                           "The answer has no code block that counts, and it contains lines that a "

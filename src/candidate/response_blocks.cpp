@@ -91,7 +91,7 @@ class Reader {
  private:
   struct Open {
     std::size_t block;
-    Fence fence;  // its `info` is not kept
+    Fence fence;  // its `info` is left empty
   };
 
   void read_line(std::string_view line) {
@@ -104,7 +104,7 @@ class Reader {
     }
   }
 
-  /// The index behind the tag that ends thinking, if `line` holds it.
+  /// The index after the tag that ends thinking, if `line` has it.
   static std::optional<std::size_t> thinking_end(std::string_view line, bool whole_line) {
     if (!holds(line, "</")) return std::nullopt;
     const std::string lower = lowercase(line);
@@ -152,7 +152,7 @@ class Reader {
       parts_.has_thinking = parts_.thinking_is_open = true;
       return end_thinking(line);
     }
-    // An end without a beginning: the beginning was part of the prompt.
+    // An end tag without a start tag: the start was part of the prompt.
     const std::string_view text = trimmed(line);
     if (text.starts_with("</") || text.ends_with('>')) {
       if (const auto end = thinking_end(line, false)) return forget(line.substr(*end));
@@ -180,13 +180,14 @@ class Reader {
 
   bool opens_nested(const Fence& fence) const {
     if (open_.size() >= kMaxDepth) return false;
-    // "~~~x" alone is hardly code, "~~~x + y" might be.
+    // "~~~x" is hardly ever code, but "~~~x + y" may be.
     if (fence.names_language()) return fence.mark == '`' || !holds(fence.info, " ");
     return fence.info.empty() && !closed_by(fence) && fence.mark == open_.back().fence.mark &&
            fence.length < open_.back().fence.length;
   }
 
-  /// The open block that a fence closes: one with a fence of equal length, else with a shorter one.
+  /// The open block that a fence closes: the innermost with a fence of equal length, else with a
+  /// shorter one.
   std::optional<std::size_t> closed_by(const Fence& fence) const {
     for (const bool exact : {true, false}) {
       for (std::size_t i = open_.size(); i-- > 0;) {

@@ -11,12 +11,11 @@
 
 namespace kbench {
 
-/// Collects from the lines of a piece of code which kind of candidate it is. Lines of nested blocks
-/// do not count.
+/// Decides from a block's lines which kind of candidate it is. Lines of nested blocks are left out.
 class CodeTraits {
  public:
   void note(std::string_view line);
-  /// The kind of candidate that the code is; nothing if it is none, or only a part of one.
+  /// The kind of candidate; nothing if the code is not a whole candidate.
   std::optional<CandidateKind> kind() const;
 
  private:
@@ -34,9 +33,9 @@ struct ResponseBlock {
 
 /// The parts of an answer.
 struct ResponseParts {
-  std::vector<ResponseBlock> blocks;  ///< in the order in which they begin
+  std::vector<ResponseBlock> blocks;  ///< by their first line
   bool has_thinking = false;
-  bool thinking_is_open = false;  ///< the text ends inside of it
+  bool thinking_is_open = false;  ///< the text ends within thinking
   std::size_t answer_begins = 1;  ///< the first line after all thinking
   std::size_t lines = 0;
   bool has_hidden = false;  ///< lines outside of blocks that a rendered page does not show

@@ -10,19 +10,19 @@ namespace kbench {
 namespace {
 
 constexpr std::string_view kComment = "<!--", kCommentEnd = "-->";
-/// No line holds a line end, so a part with this end goes on to the end of the answer.
+/// Lines do not contain "\n", so a part with this end continues to the end of the answer.
 constexpr std::string_view kNever = "\n";
 
 struct Mark {
   std::string_view begin, end;
 };
-/// Parts that no page shows, by their first characters. To add one: a row; the first match counts.
+/// The begin and end of parts that no page shows. To add one: a row; the first match is used.
 constexpr std::array<Mark, 3> kMarks = {
     {{kComment, kCommentEnd}, {"<![cdata[", "]]>"}, {"<?", "?>"}}};
 /// Elements whose content no page shows.
 constexpr std::array<Mark, 3> kElements = {
     {{"script", "</script>"}, {"style", "</style>"}, {"template", kNever}}};
-/// Elements without content, which hide nothing but themselves.
+/// Elements without content, so they hide no text.
 constexpr std::array<std::string_view, 14> kEmptyElements = {
     "area", "base", "br",    "col",   "embed",  "hr",    "img",
     "link", "meta", "input", "param", "source", "track", "wbr"};
@@ -46,15 +46,15 @@ bool hides(std::string_view tag) {
   return false;
 }
 
-/// True if a comment begins in `text` and does not end in it.
+/// True if the last comment that begins in `text` does not end in it.
 bool leaves_comment_open(std::string_view text) {
   const std::size_t begin = text.rfind(kComment);
   return begin != std::string_view::npos &&
          text.find(kCommentEnd, begin + 2) == std::string_view::npos;
 }
 
-/// The end of the hidden part that `text` begins, if it begins one. `text`: in lower case, from its
-/// "<".
+/// The end of the hidden part at the start of `text`, if there is one. `text`: in lower case, from
+/// its "<".
 std::optional<std::string_view> end_of(std::string_view text) {
   for (const Mark& mark : kMarks)
     if (text.starts_with(mark.begin)) return mark.end;
@@ -102,7 +102,7 @@ bool HiddenParts::covers(std::string_view line) {
   }
   if (lower.find(*end_) == std::string::npos) return true;
   end_.reset();
-  // "--> <!--": a page shows nothing of what follows.
+  // "--> <!--": a page shows nothing from here on.
   if (leaves_comment_open(lower)) end_ = kNever;
   return true;
 }

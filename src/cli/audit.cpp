@@ -35,8 +35,7 @@ struct AuditArguments {
   bool resume = false, json = false, quiet = false;
 };
 
-/// Audits that a resumed file holds, by their key. Harness faults are left out, so they are tried
-/// again.
+/// The audits of a resumed file, by their key. Harness faults are left out and thus tried again.
 std::map<std::string, ProblemAudit> known_audits(const std::filesystem::path& out, bool resume) {
   std::map<std::string, ProblemAudit> known;
   if (!resume || !std::filesystem::exists(out)) return known;

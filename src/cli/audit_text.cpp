@@ -14,7 +14,7 @@ namespace kbench::cli {
 namespace {
 
 constexpr const char* kNone = "none";
-/// KernelBench's names are up to 64 characters long; sentences are longer.
+/// Limit of a column: above KernelBench's names (64 characters), below a sentence.
 constexpr std::size_t kMaxColumn = 80;
 
 std::string cell(const ProblemAudit& audit, const std::string& name) {

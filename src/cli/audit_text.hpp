@@ -9,8 +9,8 @@
 
 namespace kbench::cli {
 
-/// What `kbench audit` prints: a table of problems and answers, then the degenerate problems, with
-/// the inputs and the tolerance that would catch each passing answer.
+/// The output of `kbench audit`: a table of problems and answers, then the degenerate problems,
+/// with the inputs and the tolerance that would catch each passing answer.
 std::string audit_text(std::span<const ProblemAudit> audits);
 
 /// The same for programs: {"degenerate": [keys], "problems": [lines of the audit file]}.

@@ -41,8 +41,8 @@ struct BaselineArguments {
   bool resume = false, quiet = false;
 };
 
-/// The reference as a candidate. It takes a candidate's whole way, so kbench checks that its
-/// problem is sound and measures the baselines alongside it.
+/// The reference as a candidate. It is judged like any candidate, so kbench checks that its problem
+/// is sound and measures the baselines alongside it.
 Candidate reference_of(const Problem& problem) {
   Candidate candidate;
   candidate.id = fmt::format("reference of {}", problem.key);
@@ -63,7 +63,7 @@ std::string time_text(const std::optional<Measured>& time) {
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
 }
 
-/// The default of an option that a header leaves out.
+/// The default of an option, for headers that lack it.
 std::string usual(const std::string& option) {
   return option == "score" ? EvalOptions().score : EvalOptions().timing;
 }
@@ -75,8 +75,8 @@ std::optional<Measured> time_beside_kernels(const Record& record, const std::str
   return side == other->sides.end() ? std::nullopt : measured_time(side->second, other->method);
 }
 
-/// Prints a row per problem with the times that --baseline-file would take from the file: as
-/// measured for modules and, on a GPU, as measured for kernels.
+/// Prints a row per problem with the times that --baseline-file would take from the file: those
+/// measured as for modules and, on a GPU, those measured as for kernels.
 void print_times(const RunFile& run, const std::filesystem::path& file,
                  const EvalOptions& options) {
   const std::vector<std::string>& baselines = options.baselines;

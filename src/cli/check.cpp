@@ -33,7 +33,7 @@ struct CheckArguments {
   bool json = false;
 };
 
-/// The problem that a .py file without ModelNew defines; none if the file is no problem.
+/// The problem that a .py file without ModelNew defines; none if the file is not a problem.
 std::vector<Problem> problem_in(const std::string& file) {
   if (!file.ends_with(".py") || !fs::is_regular_file(file)) return {};
   const ExtractedCode code = extract_code(read_candidate(file).source);
@@ -41,13 +41,12 @@ std::vector<Problem> problem_in(const std::string& file) {
   try {
     return find_problems({file}, {});
   } catch (const UsageError&) {
-    return {};  // a faulty candidate
+    return {};  // the file is a faulty candidate
   }
 }
 
-/// True if a file is a candidate whatever it defines. This holds if its folder is named after a
-/// problem. It also holds if all files are for one named problem and this is not that problem's
-/// file.
+/// True if a file is a candidate regardless of its content: its folder is named after a problem, or
+/// all files are for one named problem and this is not that problem's file.
 bool stands_as_candidate(const std::string& file, const std::vector<Problem>& problems,
                          bool one_is_named) {
   std::error_code ignored;
@@ -82,7 +81,7 @@ KnownProblems known_problems(const CheckArguments& arguments, const Installation
         throw UsageError(fmt::format("{} and {} are both problem {}: check one after the other",
                                      other->second.string(), problem.path.string(), problem.key));
       const auto known = std::ranges::find(problems, problem.key, &Problem::key);
-      // Take the given file, not another one with its key.
+      // The given file replaces another one with its key.
       if (known != problems.end())
         *known = std::move(problem);
       else

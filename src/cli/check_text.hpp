@@ -14,14 +14,14 @@ namespace kbench::cli {
 /// The result of `kbench check` for one file.
 struct CheckedFile {
   std::string path;
-  /// For a problem file: its key, inputs and outputs, or the sentence that says why it failed.
+  /// For a problem file: its key, inputs and outputs, or the reason of its failure.
   struct ProblemFile {
     std::string key, inputs, outputs, failure;
   };
   std::optional<ProblemFile> problem;
   // For all other files:
   Candidate candidate;
-  std::string unplaced;  ///< why it belongs to no problem; "" if it belongs to one
+  std::string unplaced;  ///< why no problem was found for it; else ""
   CheckedCandidate checked;
 
   /// True if `kbench eval` would score the file, or take it as a problem.

@@ -9,8 +9,8 @@ class App;
 
 namespace kbench::cli {
 
-/// Values of eval's `--profile`: the kernels that ran (the default), and also what Nsight Compute
-/// measures of them.
+/// Values of eval's `--profile`: the kernels that ran (the default), or these with Nsight Compute's
+/// measurements.
 inline constexpr const char* kKernelsProfile = "kernels";
 inline constexpr const char* kNcuProfile = "ncu";
 

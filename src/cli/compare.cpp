@@ -26,7 +26,7 @@ struct CompareArguments {
 };
 
 int compare(const CompareArguments& arguments, bool is_gated) {
-  // Check the arguments before long files are read.
+  // Checks the arguments before it reads long files.
   std::vector<ComparisonFile> report_files;
   for (const std::string& format : arguments.formats)
     report_files.push_back(comparison_file(format));

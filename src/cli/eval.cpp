@@ -77,7 +77,7 @@ void check_gpu_timing(const EvalOptions& options) {
                                  by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
 }
 
-/// Rejects options that need the CPU executor before anything runs on a GPU.
+/// On a GPU, rejects options that need the CPU executor, before anything runs.
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
     throw UsageError("--require clean needs a sanitizer: give --sanitize memory or --sanitize all");
@@ -93,8 +93,8 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
                device.name);
 }
 
-/// Throws UsageError before the run if the file holds records of the other device class, because
-/// one report cannot hold both.
+/// Throws UsageError before the run if the file has records of the other device class. One report
+/// cannot have both.
 void check_resumed(const RunFile& before, const std::filesystem::path& out, const EvalRun& run) {
   const QueueDevice& device = run.devices().front();
   for (const Record& record : before.records) {
@@ -311,8 +311,8 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
          "--max-instructions", a.options.max_instructions,
          "limit of warp instructions for a launch in the CPU executor (default: only --timeout)")
       ->check(above_zero());
-  // words_of() in main.cpp joins `--profile` with its value, so a problem that follows is not taken
-  // for the value.
+  // words_of() in main.cpp joins `--profile` with its value. A problem that follows it is thus not
+  // mistaken for the value.
   app.add_option(
          "--profile", a.profile,
          "one more call per candidate: on the CPU it counts instructions, on a GPU it records the "

@@ -24,7 +24,7 @@ struct ExportArguments {
 int export_to(const ExportArguments& arguments) {
   const ExportFormat& format = export_format(arguments.format);
   const Selection selection = selection_of(arguments.selections);
-  // The other program computes its own rates; without the failures they would be too high.
+  // The other program computes its own rates. They would be too high without the failures.
   if (selection.lists_some())
     throw UsageError(
         "kbench export selects only by problem, level, model, sample or tag; the other fields "

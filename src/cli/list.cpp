@@ -36,16 +36,16 @@ struct ListArguments {
   bool names = false, json = false;
 };
 
-/// Checks the device file only, because listing must not wait for a driver. If the file exists,
-/// eval will use the GPU.
+/// Checks only the device file, because listing must not wait for a driver. If it exists, eval uses
+/// the GPU.
 bool lists_for_gpu(const std::string& device) {
   if (device != "auto") return device == "cuda";
   std::error_code error;
   return std::filesystem::exists("/dev/nvidiactl", error);
 }
 
-/// Values of a plan's `device.*` names. Without a GPU: those of the device that the CPU executor
-/// models.
+/// Values of a plan's `device.*` names. Without a GPU: those of the GPU that the CPU executor
+/// emulates.
 DeviceLimits device_limits(bool gpu) {
   if (gpu) {
     for (const GpuInfo& info : probe_gpus()) return {info.sms, info.shared_bytes_per_block};

@@ -16,7 +16,7 @@ namespace {
 
 /// A wider cell shifts only its own line.
 constexpr std::size_t kWidestCell = 40;
-/// Longer constants are expressions or tables, which say little in a table cell.
+/// Longer constants are expressions or tables, which are not useful in a table cell.
 constexpr std::size_t kMaxLiteral = 24;
 
 std::string bytes_text(std::size_t bytes) {

@@ -51,8 +51,8 @@ std::string nearest_option(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-/// The command line for CLI11, last word first. Joins `--profile` with its value, because only
-/// `ncu` is a value; any other word that follows is a problem.
+/// The command line for CLI11, last word first. Joins `--profile` with its value. Only `ncu` is a
+/// value; any other word after it is a problem.
 std::vector<std::string> words_of(int argc, char** argv) {
   std::vector<std::string> words(argv + 1, argv + argc);
   for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {

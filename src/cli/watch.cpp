@@ -125,7 +125,7 @@ class ScoredSample {
     }
   }
 
-  /// One line, if the output is no terminal.
+  /// One line, for output that is not a terminal.
   std::string line() const {
     std::size_t correct = 0;
     for (const auto& [key, outcome] : outcomes_) correct += outcome == Outcome::kCorrect ? 1 : 0;
@@ -200,7 +200,7 @@ int watch(const WatchArguments& arguments) {
       bool color = false;
       int width = 100;
       fit_terminal(color, width);
-      // Start at the top and erase the old text, so nothing flickers.
+      // Starts at the top and erases the old text, so that nothing flickers.
       if (terminal && !arguments.once) std::cout << "\x1b[H\x1b[2J";
       report::ConsoleLines out(std::cout, color, width);
       scored_sample.write(out, arguments.run.string(), is_written);

@@ -26,7 +26,7 @@ using Clock = std::chrono::steady_clock;
 constexpr int kShareOfWaiting = 10;
 constexpr std::chrono::milliseconds kShortestLook{10};
 constexpr std::chrono::milliseconds kLongestLook{250};
-/// Checks per interval in which all cores together could use up the remaining time.
+/// This many checks fit into the time in which all cores together could use up the rest.
 constexpr int kLooks = 4;
 
 std::string first_line(const fs::path& path) {
@@ -65,7 +65,7 @@ std::vector<pid_t> members_of(pid_t group) {
 /// Processor time of `pid` and of its children that ended and were waited for, in clock ticks.
 unsigned long long ticks_of(pid_t pid) {
   const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
-  // The process's name before it may contain any character, also ")".
+  // The process's name in front of it may contain any character, even ")".
   const auto after = line.rfind(')');
   if (after == std::string::npos) return 0;
   unsigned long long user = 0;
@@ -124,7 +124,7 @@ CommandResult CompileTime::run(const SpawnOptions& options, std::string_view inp
   Duration charged{0};
   auto looked = start - kShortestLook;
   const auto watch = [&](pid_t group) -> std::chrono::milliseconds {
-    // Output of the compiler also leads to calls of this function; skip those that come too soon.
+    // Compiler output also triggers this function; calls that come too soon are skipped.
     if (Clock::now() - looked < kShortestLook / 2) return kShortestLook;
     looked = Clock::now();
     const Duration waited = (Clock::now() - start) / kShareOfWaiting;

@@ -18,10 +18,11 @@ class CompileBudget {
   explicit CompileBudget(Duration all) : all_(all) {}
 
   Duration all() const { return all_; }
-  /// 0 if it is spent.
+  /// The rest of the time; 0 if all is used up.
   Duration left() const;
   void spend(Duration time) { spent_ += time.count(); }
-  /// True at the first call only: one compile that took too long may be tried again.
+  /// True at the first call only, because one compile per candidate may be tried again after a
+  /// timeout.
   bool take_second_try() { return !second_try_taken_.exchange(true); }
 
  private:
@@ -30,9 +31,9 @@ class CompileBudget {
   std::atomic<bool> second_try_taken_ = false;
 };
 
-/// The processor time of one compile, which may run several commands, also in parallel. It also
-/// counts against the candidate's budget. A waiting compiler is charged a tenth of the elapsed
-/// time, so it cannot wait forever.
+/// The processor time of one compile, which may run several commands in parallel. It also counts
+/// against the candidate's budget. A waiting compiler is charged a tenth of the elapsed time, so it
+/// cannot wait forever.
 class CompileTime {
  public:
   /// `budget` may be null; it must outlive this object.
@@ -42,8 +43,7 @@ class CompileTime {
   /// Runs a command as run_command() does, limited by the remaining time.
   CommandResult run(const SpawnOptions& options, std::string_view input,
                     std::size_t max_output_bytes, int cancel_fd);
-  /// The limit that applies to the compile: the candidate's if its budget is spent or smaller, else
-  /// its own.
+  /// The limit of the compile: the candidate's, if that budget is used up or smaller, else its own.
   std::chrono::milliseconds limit() const;
   /// True if a command reached the limit by waiting, for example for a processor, and not by
   /// working.

@@ -23,7 +23,7 @@ struct CompileRequest {
   std::vector<std::string> flags;             ///< the plan's; nvrtc_flags() allows them
   std::vector<std::string> name_expressions;  ///< kernels to instantiate; "&name" for a variable
   bool find_parameters = true;                ///< fill KernelEntry::parameters
-  std::string arch;                       ///< "sm_90a": cubin; "compute_90a": PTX that ptxas takes
+  std::string arch;                       ///< "sm_90a": cubin; "compute_90a": PTX, checked by ptxas
   std::string language = "cuda";          ///< a row of the table in src/compile/languages.hpp
   std::shared_ptr<CompileBudget> budget;  ///< of the whole candidate; null: no limit
 };
@@ -32,8 +32,8 @@ struct CompileRequest {
 struct Artifact {
   std::string image;  ///< cubin or PTX text
   bool is_ptx = false;
-  /// For a cubin: its PTX as with_undefined_shown() changes it. That fills registers that may be
-  /// read uninitialized, and delays warps that use shared memory or barriers. Empty if nothing is
+  /// For a cubin: its PTX after with_undefined_shown(), which fills registers that may be read
+  /// uninitialized, and delays warps that use shared memory or barriers. Empty if nothing is
   /// changed.
   std::string undefined_ptx;
   std::vector<KernelEntry> kernels;  ///< one per name expression
@@ -43,8 +43,8 @@ struct Artifact {
   std::string way = "nvrtc";
 };
 
-/// Why a candidate's source has no artifact. The cache keeps it too, except compile_timeout,
-/// compiler_killed and compiler_fault, because the machine may cause those.
+/// Why a candidate's source has no artifact. The cache keeps it, too, unless the machine may be the
+/// cause: compile_timeout, compiler_killed and compiler_fault.
 struct CompileError {
   /// syntax_error, missing_include, illegal_include, unknown_kernel, undefined_function,
   /// too_much_shared_memory, ptxas_error, illegal_flag, unreadable_parameters, compile_timeout,

@@ -11,8 +11,8 @@
 
 namespace kbench {
 
-/// A fault of kbench-cc itself. It reports the fault over a channel that neither a compiler nor a
-/// candidate's text can write to.
+/// A fault of kbench-cc itself. kbench-cc reports it over a channel to which neither a compiler nor
+/// a candidate's text can write.
 class CompilerFault : public Error {
  public:
   using Error::Error;
@@ -20,15 +20,15 @@ class CompilerFault : public Error {
 
 inline constexpr const char* kCompilerFault = "compiler_fault";
 
-/// Returns what `compile()` returns; calls it once more after a CompilerFault. If the fault
-/// repeats, `works()` must say if another source compiles. If it does, this source causes the
-/// fault: returns a CompileError `compiler_fault`. Otherwise throws the second fault.
+/// Returns the result of `compile()`; tries once more after a CompilerFault. After a second fault,
+/// `works()` tells if a plain source compiles. If it does, the fault is this source's, so the
+/// result is a CompileError `compiler_fault`. Otherwise throws the second fault.
 template <typename Compile, typename Works>
 auto settle_fault(Compile compile, Works works) -> std::variant<decltype(compile()), CompileError> {
   try {
     return compile();
   } catch (const CompilerFault&) {
-    // A transient fault does not come twice.
+    // A transient fault does not recur.
   }
   try {
     return compile();

@@ -11,13 +11,13 @@
 
 namespace kbench {
 
-/// True if an error depends on the source alone, not on the moment, the machine or a limit. Only
-/// such errors are kept.
+/// True if an error depends only on the source, not on the machine, its load or a limit. Only such
+/// errors are kept.
 bool is_lasting(const CompileError& error);
 
 /// Results of compiles in a folder, one file per key. Files are written under a temporary name and
-/// renamed, so several processes may use one folder. A damaged file counts as missing. A folder
-/// that cannot be written only costs time.
+/// renamed, so several processes may use one folder. A damaged file counts as missing. If the
+/// folder cannot be written, sources are compiled again.
 class ContentCache {
  public:
   /// With an empty `folder`, it finds nothing and keeps nothing.

@@ -88,8 +88,8 @@ std::optional<std::string> candidate_line(std::string_view rest) {
   return std::nullopt;
 }
 
-/// The plan's kernel whose lookup failed. The log must name it, because a source may claim with
-/// #line to be that lookup.
+/// The plan's kernel whose lookup failed. The log must name it: with #line, a source could imitate
+/// the lookup.
 std::optional<std::string> failed_lookup(std::string_view log,
                                          const std::vector<std::string>& name_expressions) {
   const auto named = std::ranges::find_if(name_expressions, [&](const std::string& name) {
@@ -123,7 +123,7 @@ std::string_view cause_of(const FirstError& error) {
   return "ptxas_error";
 }
 
-/// Advice on an error that an author may not understand; "" for other errors.
+/// Advice on an error that authors often misunderstand; "" for other errors.
 std::string_view advice(const FirstError& error) {
   const auto is_in = [&](std::string_view part) {
     return error.file.find(part) != std::string::npos;

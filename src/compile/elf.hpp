@@ -19,10 +19,10 @@ struct ElfSymbol {
 };
 
 /// A 64-bit little-endian ELF file, read in place: `bytes` must outlive it. Offsets in the file are
-/// not trusted: data outside the file counts as absent.
+/// checked; data that would lie outside the file is treated as missing.
 class ElfFile {
  public:
-  /// Throws kbench::Error if the bytes are no such file.
+  /// Throws kbench::Error if the bytes are not such a file.
   explicit ElfFile(std::string_view bytes);
   /// All symbols, local ones included (.symtab); empty in a stripped file.
   std::vector<ElfSymbol> symbols() const;

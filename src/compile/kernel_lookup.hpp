@@ -7,8 +7,8 @@
 
 namespace kbench {
 
-/// The name expressions that NVRTC's log calls ambiguous. A kernel may have the name of a CUDA
-/// function (norm, all, max); nvcc accepts that.
+/// The name expressions that NVRTC's log calls ambiguous. That happens if a kernel has the name of
+/// a CUDA function (norm, all, max), which nvcc accepts.
 std::vector<std::string> ambiguous_names(std::string_view log,
                                          const std::vector<std::string>& name_expressions);
 

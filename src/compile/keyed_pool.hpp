@@ -48,7 +48,8 @@ class KeyedPool {
   KeyedPool& operator=(const KeyedPool&) = delete;
 
   /// A future for what `work` returns or throws. Owners are served in turn. Equal jobs of different
-  /// owners run separately, because one owner's spent budget is no result for another.
+  /// owners run separately, because a failure for lack of one owner's budget must not reach another
+  /// owner.
   std::shared_future<Result> submit(const std::string& key, const CompileBudget* owner, Work work) {
     const std::scoped_lock lock(mutex_);
     const Key id{key, owner};

@@ -86,7 +86,7 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
                           false,
                           0};
     }
-    // The compatibility headers need C++14, and valid C++11 means the same in C++14.
+    // The compatibility headers need C++14; valid C++11 code means the same in C++14.
     const bool too_old = row->value == Flag::Value::kStandard && flag.ends_with("c++11");
     // NVRTC accepts every flag with one dash, but not every flag with two.
     const std::string option = flag.substr(flag.starts_with("--") ? 1 : 0);
@@ -97,7 +97,7 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
 
 constexpr Language kLanguages[] = {
     {"cuda", "nvrtc", nvrtc_options},
-    // As torch.cuda._compile_kernel compiles: without the headers that nvcc includes implicitly.
+    // Like torch.cuda._compile_kernel: without the headers that nvcc includes implicitly.
     {"torch_kernel", "nvrtc", nvrtc_options, false},
 };
 

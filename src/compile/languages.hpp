@@ -28,8 +28,8 @@ std::span<const Language> languages();
 /// The row of that name, or null.
 const Language* find_language(std::string_view name);
 
-/// One flag that a plan may give to NVRTC. Leading dashes do not count; a value follows after "=",
-/// a macro's directly after the D.
+/// One flag that a plan may give to NVRTC. Leading dashes are ignored. A value follows after "=",
+/// or directly after the D for a macro.
 struct Flag {
   enum class Value : std::uint8_t { kNone, kBool, kNumber, kStandard, kMacro };
   std::string_view name;

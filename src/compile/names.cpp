@@ -57,7 +57,7 @@ std::size_t find_parameters(std::string_view name) {
   return name.size();
 }
 
-/// "float relu<2>" without its return type, with which symbols of template instances begin.
+/// "float relu<2>" without its return type, which only symbols of template instances have.
 std::string_view without_type(std::string_view name) {
   Depth depth;
   std::size_t begin = 0;
@@ -76,7 +76,7 @@ std::size_t closing(std::string_view text, std::size_t open) {
   return std::string_view::npos;
 }
 
-/// Rewrites functions in template arguments as a source names them: "&(relu(float))" becomes
+/// Rewrites functions in template arguments to the form in a source: "&(relu(float))" becomes
 /// "&relu".
 void name_functions(std::string& text) {
   for (std::size_t at = text.find("&("); at != std::string::npos; at = text.find("&(", at + 1)) {

@@ -40,7 +40,7 @@ KernelParameter parameter(std::string_view type) {
   return {is_pointer, qualifiers_first(type)};
 }
 
-/// Splits at the commas that stand in no bracket.
+/// Splits at the commas outside of all brackets.
 std::vector<std::string_view> list_parts(std::string_view list) {
   std::vector<std::string_view> parts;
   int depth = 0;

@@ -8,8 +8,8 @@ namespace kbench {
 void name_in_ptx(std::string& ptx, std::string_view known, std::string name) {
   std::ranges::replace_if(
       name, [](char c) { return c == '"' || c == '\\' || (c >= 0 && c < ' '); }, '_');
-  // Linear time: a kernel's inline assembly may hold any number of these words, on lines of any
-  // length.
+  // Must take linear time, because a kernel's inline assembly may contain any number of these
+  // words, on lines of any length.
   constexpr std::string_view kFile = ".file";
   const std::string_view text = ptx;
   std::string made;

@@ -24,7 +24,7 @@ std::vector<std::string_view> lines_of(std::string_view text) {
   return lines;
 }
 
-/// Without indentation, because the Python code may have called dedent().
+/// Removes the indentation, because the Python code may have called dedent().
 std::string_view stripped(std::string_view line) {
   constexpr std::string_view kBlank = " \t\r";
   const std::size_t begin = line.find_first_not_of(kBlank);
@@ -32,7 +32,7 @@ std::string_view stripped(std::string_view line) {
   return line.substr(begin, line.find_last_not_of(kBlank) + 1 - begin);
 }
 
-/// Replaces each doubled character of `characters` by one: undoes escapes of literals and
+/// Replaces each doubled character of `characters` by one, which undoes escapes of literals and
 /// f-strings.
 std::string halved(std::string_view line, std::string_view characters) {
   std::string half;

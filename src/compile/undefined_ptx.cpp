@@ -75,8 +75,8 @@ class Registers {
   }
 
   /// The instruction that fills a register with garbage: NaN as a float or as two 16-bit floats,
-  /// and a large integer. `extreme`: the max or min instruction that reads it, or "". Those ignore
-  /// NaN, so the garbage is then an infinity.
+  /// and a large integer. `extreme`: the max or min instruction that reads the register, or "". For
+  /// these the garbage is an infinity, because they ignore NaN.
   std::string fill(std::size_t index, std::string_view extreme) const {
     for (const auto& [prefix, file] : files_) {
       if (index < file.first || index >= file.first + file.count) continue;
@@ -113,9 +113,9 @@ class Registers {
   std::size_t size_ = 0;
 };
 
-/// Selects the late warps, in one block of eight because more would only cost time. The first delay
-/// is as long as other warps need for their next step. Each later delay is half as long, because a
-/// loop may have a thousand barriers.
+/// Selects the late warps, in one of eight blocks; more blocks would only take longer. The first
+/// delay is as long as other warps need for their next step. Each later delay is half as long,
+/// because a loop may have a thousand barriers.
 constexpr int kFirstLate_ns = 16384, kLeastLate_ns = 512;
 constexpr std::string_view kWarps =
     "\t.reg .pred \t%kbench_late<2>;\n\t.reg .b32 \t%kbench_ns;\n"
@@ -254,9 +254,9 @@ class Body {
     std::string_view rest = trimmed(text.substr(end));
     const std::size_t first_length = first_operand(rest);
     const std::string_view first = rest.substr(0, first_length);
-    // An instruction writes its first operand unless that is a memory address. wgmma.mma adds to
-    // it, so it reads it, too. An instruction that writes nothing counts as writing its first
-    // operand, so an undefined value there goes unnoticed.
+    // An instruction writes its first operand, unless that is a memory address. wgmma.mma adds to
+    // it, so it also reads it. For an instruction that writes nothing, an undefined value in the
+    // first operand goes unnoticed.
     const bool adds = opcode.starts_with("wgmma.mma");
     if (first.starts_with('[') || adds) registers_.each_in(first, read);
     if (!first.starts_with('[') && !is_guarded)
@@ -290,8 +290,8 @@ class Body {
     return text.size();
   }
 
-  /// Registers that are read although some path has not written them. The analysis assumes that a
-  /// register is set at a label until some path reaches the label without setting it.
+  /// Registers that are read although some path has not written them. The analysis first assumes
+  /// that all registers are set at a label. It drops those that a path to the label leaves unset.
   std::vector<std::size_t> undefined() const {
     std::multimap<std::string_view, std::size_t> labels;
     for (std::size_t i = 0; i < statements_.size(); ++i)

@@ -20,7 +20,7 @@ struct Frame {
   std::string_view body;
 };
 
-// Source text and diagnostics may hold invalid UTF-8; a wrong letter in a log is better than no
+// Source text and diagnostics may contain invalid UTF-8. A wrong letter in a log is better than no
 // answer.
 std::string pack_frame(const json& head, std::string_view body) {
   const std::string text = head.dump(-1, ' ', false, json::error_handler_t::replace);

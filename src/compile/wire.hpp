@@ -23,7 +23,7 @@ inline constexpr std::size_t kMaxAnswerBytes = std::size_t{256} << 20;
 struct CompilerJob {
   std::filesystem::path nvrtc;
   std::vector<std::filesystem::path> includes;
-  std::size_t memory_bytes = 0;  ///< resident size above which it gives up
+  std::size_t memory_bytes = 0;  ///< limit of its resident size
   CompileRequest request;
 };
 
@@ -31,7 +31,7 @@ struct CompilerJob {
 /// image). The unpack functions throw kbench::Error if the bytes have another form.
 std::string pack(const CompilerJob& job);
 std::string pack(const CompileResult& result);
-/// A fault of kbench-cc in place of a result; unpack_result() throws it as CompilerFault.
+/// Packs a fault of kbench-cc in place of a result; unpack_result() throws it as CompilerFault.
 std::string pack_fault(std::string_view message);
 CompilerJob unpack_job(std::string_view bytes);
 CompileResult unpack_result(std::string_view bytes);

@@ -47,7 +47,7 @@ double number(const void* value, at::ScalarType type) {
   return *static_cast<const float*>(value);
 }
 
-/// `scale` is the type of alpha and beta, `compute` that of sums.
+/// `scale`: the type of alpha and beta. `compute`: the type of sums.
 cublasStatus_t multiply(cublasOperation_t op_a, cublasOperation_t op_b, std::int64_t m,
                         std::int64_t n, std::int64_t k, const void* alpha, Matrix a, Matrix b,
                         const void* beta, Matrix c, std::int64_t count, at::ScalarType scale,
@@ -63,7 +63,7 @@ cublasStatus_t multiply(cublasOperation_t op_a, cublasOperation_t op_b, std::int
   const at::Tensor right = transposed(a.data, op_a, m, k, a.leading, a.stride, count, *type_a);
   at::Tensor product = at::bmm(left.to(compute), right.to(compute)) * number(alpha, scale);
   const double keep = number(beta, scale);
-  if (keep != 0) product += out.to(compute) * keep;  // with beta 0, C need not hold numbers
+  if (keep != 0) product += out.to(compute) * keep;  // C may be uninitialized if beta is 0
   out.copy_(product);
   return CUBLAS_STATUS_SUCCESS;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CPU emulation of CUDA's device, streams, events and errors: one device with the limits of the PTX
-// executor. All work is done when a call returns.
+// CPU emulation of CUDA's device, streams, events and errors. There is one device, with the limits
+// of the PTX executor. All work is done when a call returns.
 #include <chrono>
 #include <cstdio>
 #include <cstring>
@@ -69,7 +69,7 @@ const ErrorName* find(cudaError_t error) {
   return nullptr;
 }
 
-/// Also returns errors of earlier launches.
+/// Also returns the errors of earlier launches.
 cudaError_t synchronize() {
   const Runtime* runtime = current_runtime();
   if (runtime == nullptr || runtime->synchronize == nullptr) return cudaSuccess;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// CPU emulation of CUDA's memory: the process's own memory, through the table of functions
-// (Runtime), so that kernels' accesses to it can be checked. A copy is done when its call returns.
+// CPU emulation of CUDA's memory, in the process's own memory. It is allocated through the table of
+// functions (Runtime), so that kernels' accesses to it can be checked. A copy is done when its call
+// returns.
 #include <cstdlib>
 #include <cstring>
 
@@ -149,7 +150,7 @@ KBENCH_HIDDEN cudaError_t cudaMemset2DAsync(void* target, size_t pitch, int valu
   return cudaMemset2D(target, pitch, value, width, height);
 }
 
-// Hints about the best place of memory, which mean nothing here.
+// Hints about the best place for memory have no effect here.
 #if CUDART_VERSION >= 13000
 KBENCH_HIDDEN cudaError_t cudaMemPrefetchAsync(const void*, size_t, cudaMemLocation, unsigned,
                                                cudaStream_t) {

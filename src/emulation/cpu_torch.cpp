@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions of torch's GPU interface that call CUDA's runtime; here they call its CPU emulation.
+// Functions of torch's GPU interface that call CUDA's runtime. Here they call its CPU emulation.
 #include "kbench_cpu.hpp"
 
 namespace c10::cuda {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 //
-// Part of the library that all host code links; there, cudaGetLastError is CUDA's own.
+// Part of the library that all host code links. In that library cudaGetLastError is CUDA's own.
 #include <cuda_runtime_api.h>
 
 namespace kbench_split {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// CUDA's fast mathematical functions that the C library's headers declare as internal names of
-// their own, but do not define.
+// Definitions of CUDA's fast mathematical functions. The C library's headers declare the same names
+// for internal use without defining them.
 #include <cmath>
 
 #define KBENCH_HIDDEN __attribute__((visibility("hidden")))

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
 // Torch's and CUDA's GPU interfaces for host code that will run on the CPU. There is one device,
-// and all work is done when a call returns. Functions that call CUDA's runtime are declared here
-// and defined in cpu_torch.cpp, which is linked into all host code alongside the emulated runtime.
-// In this precompiled header they would call the real runtime.
+// and all work is done when a call returns. Functions that call CUDA's runtime are only declared
+// here, because in this precompiled header they would call the real runtime. cpu_torch.cpp defines
+// them and is linked into all host code alongside the emulated runtime.
 #pragma once
 
 #include <c10/core/Allocator.h>
@@ -25,7 +25,7 @@
 
 namespace c10::cuda {
 
-/// A stream. Streams differ only in their handles, because all work is done at once.
+/// A stream. All work is done at once, so streams differ only in their handles.
 class CUDAStream {
  public:
   enum Unchecked { UNCHECKED };
@@ -69,7 +69,7 @@ inline DeviceIndex MaybeExchangeDevice(DeviceIndex) { return 0; }
 KBENCH_HIDDEN void device_synchronize();
 KBENCH_HIDDEN void stream_synchronize(cudaStream_t stream);
 
-/// Base of all guards; there is nothing to change and to restore.
+/// Base of all guards. With one device, they have nothing to change or restore.
 struct AnyGuard {
   AnyGuard() = default;
   template <typename... Any>
@@ -147,7 +147,8 @@ inline c10::Allocator* getCUDADeviceAllocator() { return c10::cuda::CUDACachingA
 KBENCH_HIDDEN cudaDeviceProp* getCurrentDeviceProperties();
 KBENCH_HIDDEN cudaDeviceProp* getDeviceProperties(c10::DeviceIndex device);
 inline cublasHandle_t getCurrentCUDABlasHandle() { return nullptr; }
-// Libraries without CPU emulation: declared, so that the error message names the missing function.
+// Libraries without CPU emulation. They are declared so that the linker's error names the missing
+// function.
 cublasLtHandle_t getCurrentCUDABlasLtHandle();
 cusparseHandle_t getCurrentCUDASparseHandle();
 cusolverDnHandle_t getCurrentCUDASolverDnHandle();

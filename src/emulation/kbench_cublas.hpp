@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Signatures of cuBLAS's products that cpu_blas.cpp emulates on the CPU. All of cuBLAS is declared
-// as NVIDIA declares it, so a missing function is found by its name when host code is linked.
+// Signatures of the cuBLAS products that cpu_blas.cpp emulates on the CPU. All of cuBLAS is
+// declared as by NVIDIA, so the linker's error names a function without emulation.
 #pragma once
 
 #include <cublas_v2.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 //
-// Declarations that only nvcc's pass over host code has. They are overloads of runtime functions
-// that take kernels and device variables by type, and device names in functions for both host and
-// device.
+// Declarations that nvcc provides in its host pass and a C++ compiler lacks: overloads of runtime
+// functions that take kernels and device variables by type, and device names in functions for both
+// host and device.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -75,7 +75,7 @@ cudaError_t cudaFuncSetCacheConfig(F* kernel, cudaFuncCache config) {
 
 // --- Torch's names ---------------------------------------------------------------------------
 
-// Torch's headers declare it only for nvcc, in the same way.
+// The same declaration as in torch's headers, where only nvcc sees it.
 #if __has_include(<torch/headeronly/core/TensorAccessor.h>)
 namespace torch::headeronly {
 template <typename T>
@@ -128,8 +128,8 @@ inline double rsqrt(double x) { return 1.0 / std::sqrt(x); }
 inline float rsqrt(float x) { return rsqrtf(x); }
 inline float fdividef(float x, float y) { return x / y; }
 
-// As in CUDA, min and max of two numbers need no std:: and no equal types. Integers follow the
-// usual conversions: the wider or the unsigned type wins.
+// As in CUDA, min and max of two numbers work without std:: and with different types. Integers
+// follow the usual conversions: the wider or the unsigned type wins.
 template <typename A, typename B>
 constexpr std::enable_if_t<std::is_arithmetic_v<A> && std::is_arithmetic_v<B>,
                            std::common_type_t<A, B>>
@@ -146,7 +146,7 @@ max(A a, B b) {
   return static_cast<T>(a) < static_cast<T>(b) ? static_cast<T>(b) : static_cast<T>(a);
 }
 
-// Namespaces of device libraries, whose headers are empty here; using directives may name them.
+// Namespaces of device libraries, which using directives may name. Their headers are empty here.
 namespace cooperative_groups {}
 namespace nvcuda::wmma {}
 namespace cub {}

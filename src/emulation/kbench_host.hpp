@@ -2,7 +2,7 @@
 //
 // The header that all host code is compiled with, precompiled once per torch, compiler and device
 // class. The file that includes it defines:
-//   KBENCH_HOST_CPU    the candidate will run on the CPU: an emulation of CUDA's runtime
+//   KBENCH_HOST_CPU    for candidates that will run on the CPU: emulates CUDA's runtime
 //   KBENCH_HOST_HEAVY  all of torch/extension.h instead of its common part
 #pragma once
 
@@ -54,22 +54,22 @@
 #pragma GCC pop_options
 #endif
 
-// pybind11 hides its namespace, but here one library exports its functions for all candidates. (GCC
-// has no such library and puts them into each candidate.)
+// pybind11 hides its namespace, but here one library exports its functions for all candidates.
+// (With GCC there is no such library; each candidate contains them.)
 #ifdef __clang__
 #define PYBIND11_NAMESPACE pybind11
 #endif
 #include <pybind11/detail/common.h>
-// Before pybind11 3.0, the compiler's name keeps modules from seeing torch's types, although the
-// layouts of clang and GCC are the same.
+// Before pybind11 3.0, modules see torch's types only if both have the same compiler name, although
+// the layouts of clang and GCC are the same.
 #if defined(__clang__) && PYBIND11_VERSION_MAJOR < 3
 #define PYBIND11_COMPILER_TYPE "_gcc"
 #endif
 
 // GCC compiles the headers' code again for each candidate, so each header costs time.
-// custom_function.h is a tenth of it, so only texts that name autograd include it (preamble() in
-// compile/host/source.cpp). Declared inline before torch's headers, these static templates are not
-// emitted.
+// custom_function.h takes a tenth of it, so only sources that name autograd include it (preamble()
+// in compile/host/source.cpp). These static templates are declared inline before torch's headers,
+// so that GCC does not emit them.
 #ifndef __clang__
 namespace c10 {
 namespace detail {
@@ -85,8 +85,8 @@ static inline std::vector<T> createVectorFromList(const detail::ListImpl* impl);
 #if KBENCH_HOST_HEAVY
 #include <torch/extension.h>
 #else
-// All but torch::nn, optim, jit, data and serialize, which take longer to parse than all the
-// others.
+// All but torch::nn, optim, jit, data and serialize, which together take longer to parse than the
+// rest.
 #include <torch/cuda.h>
 #include <torch/enum.h>
 #include <torch/fft.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// Macros for the candidate's text, included after the headers that it asks for, because headers use
-// some of these words.
+// Macros for the candidate's text, included after the candidate's headers, because headers use some
+// of these words.
 #pragma once
 
 #define TORCH_EXTENSION_NAME kbench_extension
@@ -10,7 +10,7 @@
 #define __CUDACC_VER_MAJOR__ (CUDART_VERSION / 1000)
 #define __CUDACC_VER_MINOR__ (CUDART_VERSION % 1000 / 10)
 
-// CUDA's headers define these for compilers that do not know them.
+// CUDA's headers define these for compilers other than nvcc.
 #undef __global__
 #undef __device__
 #undef __host__

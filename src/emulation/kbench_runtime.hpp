@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
-// The interface between host code and the process that loads it. It has plain types, because both
-// candidates' host code and kbench-worker include it.
+// The interface between host code and the process that loads it. Both include this file, so it has
+// only plain types.
 #pragma once
 
 #include <cstddef>
@@ -19,15 +19,15 @@ struct Argument {
   std::size_t size;
 };
 
-/// A special count: `arguments` is no array of Argument but CUDA's own `void**`, one pointer for
-/// each parameter of the kernel. cudaLaunchKernel does not get their number.
+/// A special count: `arguments` is CUDA's own `void**`, with one pointer for each parameter of the
+/// kernel, not an array of Argument. cudaLaunchKernel does not get their number.
 inline constexpr std::size_t kPointersOnly = ~std::size_t{0};
 
 inline constexpr std::uint32_t kRuntimeVersion = 3;
 
-/// The functions through which host code reaches its device code. The loader passes the table to
-/// `extern "C" void kbench_split_start(const Runtime*)`, which all host code exports, before any
-/// other code of it runs. The table must outlive the host code. Functions with a result return a
+/// The functions through which host code reaches its device code. All host code exports `extern "C"
+/// void kbench_split_start(const Runtime*)`, and the loader passes the table to it before any other
+/// code of the library runs. The table must outlive the host code. Functions with a result return a
 /// cudaError_t.
 struct Runtime {
   std::uint32_t version;  ///< kRuntimeVersion

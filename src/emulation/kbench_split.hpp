@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT
 //
-// Functions that the source splitter's host code calls. A launch becomes `(configure(grid, block),
-// k<T>(arguments…))`, and the stub k calls launch_stub(). split_runtime.cpp also defines the
-// functions of CUDA's runtime that take a kernel or a device variable, because host code has only
-// stubs and host variables.
+// Functions that host code from the source splitter calls. A launch becomes `(configure(grid,
+// block), k<T>(arguments…))`, and the stub k calls launch_stub(). split_runtime.cpp also defines
+// the functions of CUDA's runtime that take a kernel or a device variable, because host code has
+// only stubs and host variables for these.
 #pragma once
 
 #include <cuda_runtime.h>
@@ -24,7 +24,7 @@ Argument argument(const T& value) {
 KBENCH_HIDDEN void configure(dim3 grid, dim3 block, std::size_t shared_bytes = 0,
                              cudaStream_t stream = nullptr);
 
-/// Launches the kernel whose stub called this, with the configuration that was kept last.
+/// Launches the kernel whose stub called this, with the last kept configuration.
 KBENCH_HIDDEN void launch_stub(const Argument* arguments, std::size_t count);
 
 }  // namespace kbench_split

@@ -2,7 +2,7 @@
 //
 // The implementation of kbench_split.hpp, compiled once and linked into all host code. It defines
 // the functions of CUDA's runtime that take a kernel or a device variable. Host code has only stubs
-// and host variables for these, which the real runtime does not know.
+// and host variables for these, and the real runtime does not know them.
 #include "split_runtime.hpp"
 
 #include <cstring>
@@ -42,7 +42,7 @@ cudaError_t launch(const void* code, const Launch& how, const Argument* argument
                               arguments, count, how.cooperative ? 1 : 0, how.cluster));
 }
 
-/// The device address of a place in the device variable that `shadow` stands for.
+/// The device address at an offset in the device variable that `shadow` stands for.
 cudaError_t locate(const void* shadow, std::size_t offset, std::size_t count, void** address) {
   if (runtime == nullptr) return keep(cudaErrorInitializationError);
   std::size_t size = 0;
@@ -190,7 +190,7 @@ KBENCH_HIDDEN cudaError_t cudaMemcpyFromSymbolAsync(void* target, const void* sy
   return error != cudaSuccess ? error : cudaMemcpyAsync(target, source, count, kind, stream);
 }
 
-// On a GPU the real runtime has errors of its own; on the CPU all errors are kept here.
+// On a GPU the real runtime keeps its own errors; on the CPU all errors are kept here.
 KBENCH_HIDDEN cudaError_t cudaGetLastError() {
   const int error = take_error();
   if (error != cudaSuccess && runtime != nullptr && runtime->error_taken != nullptr)

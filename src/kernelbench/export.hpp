@@ -17,7 +17,7 @@ struct ExportOptions {
   std::vector<int> k{1};      ///< k of pass@k
 };
 
-/// The files for another program, before they are written below ExportOptions::out.
+/// The files for another program; write_export() writes them.
 struct Export {
   std::vector<std::pair<std::filesystem::path, std::string>> files;  ///< relative path and content
   std::vector<std::string> summary;  ///< lines: what was exported and how to read it

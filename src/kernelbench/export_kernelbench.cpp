@@ -23,7 +23,7 @@ namespace {
 
 using json = nlohmann::ordered_json;
 
-constexpr double kNotMeasured = -1;  // KernelBench's own convention
+constexpr double kNotMeasured = -1;  // KernelBench's value for a missing time
 
 constexpr std::array kOutcomes = {
     KernelBenchOutcome{Outcome::kCorrect, ""},
@@ -48,7 +48,8 @@ constexpr std::array kOutcomes = {
 /// A number of a record; −1 if there is none, because KernelBench does not read null.
 double number(double value) { return std::isfinite(value) ? value : kNotMeasured; }
 
-/// "level1/19_ReLU" → (19, "19_ReLU.py"): a problem's names in KernelBench's results and timing.
+/// "level1/19_ReLU" → (19, "19_ReLU.py"): the problem's number and file name in KernelBench's
+/// files.
 std::optional<std::pair<int, std::string>> kernelbench_name(const std::string& key) {
   const std::size_t slash = key.rfind('/');
   if (slash == std::string::npos) return std::nullopt;
@@ -61,7 +62,7 @@ std::optional<std::pair<int, std::string>> kernelbench_name(const std::string& k
   return std::pair(id, stem + ".py");
 }
 
-/// `text` as the name of a file or folder; the run file may contain any characters.
+/// `text` as the name of a file or folder, because a run file's texts may contain any characters.
 std::string file_name(std::string_view text) {
   std::string name;
   for (const char c : text) {
@@ -85,7 +86,8 @@ json stats_of(const SideTiming& side, const Record& record) {
   return stats;
 }
 
-/// The times of a subject ("candidate" or a baseline), if they are a GPU's with a mean; else null.
+/// The times of a subject ("candidate" or a baseline), if a GPU was timed and they have a mean;
+/// else null.
 const SideTiming* timed_side(const Record& record, std::string_view name) {
   if (!record.timing || record.device == "cpu") return nullptr;
   const auto found = record.timing->sides.find(Interned(name));
@@ -139,7 +141,7 @@ struct Folder {
   std::map<int, std::string> names;                    ///< number → "19_ReLU.py"
 };
 
-/// KernelBench's pass@k: for a problem with fewer than k samples KernelBench takes all of them.
+/// KernelBench's pass@k. For a problem with fewer than k samples, it uses all of them.
 json pass_at_k(const Folder& folder, std::span<const int> all_k) {
   json problems = json::object();
   std::int64_t samples = 0, correct = 0;
@@ -179,8 +181,8 @@ json pass_at_k(const Folder& folder, std::span<const int> all_k) {
   return {{"averages", averages}, {"metadata", metadata}, {"problems", problems}};
 }
 
-/// Times of one baseline by file name. A problem without a correct candidate also has an entry,
-/// because KernelBench leaves problems without an entry out of the denominators.
+/// Times of one baseline by file name. Problems without a correct candidate are listed too, because
+/// KernelBench leaves unlisted problems out of its denominators.
 json baseline_times(const Folder& folder, const std::string& baseline) {
   json level = json::object();
   for (const auto& [id, records] : folder.problems) {
@@ -259,7 +261,7 @@ class Exporter {
     return printable(fmt::format("{} {} {}", record.problem, record.model, record.sample));
   }
 
-  /// Names each folder after the model and those other parts of the key that differ in this run.
+  /// Names each folder after the model and the other parts of the key that differ within the run.
   void name_folders() {
     std::set<int> levels;
     std::set<std::string> precisions, devices, judges;

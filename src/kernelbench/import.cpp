@@ -42,7 +42,7 @@ constexpr PrecisionName kPrecisions[] = {
     {"fp16", "fp16"}, {"bf16", "bf16"},   {"tf32", "tf32"},
 };
 
-/// A sample of the run: its result and its kernel file; one of them may be missing.
+/// A sample of the run: its result and its kernel file. One of them may be missing.
 struct Sample {
   const KernelBenchResult* result = nullptr;
   fs::path kernel;
@@ -288,7 +288,7 @@ class Importer {
             {"metadata", result.metadata}};
   }
 
-  /// Adds the given problems without any code, because KernelBench counts them in denominators.
+  /// Adds the given problems that have no code, because KernelBench counts them in denominators.
   void add_missing() {
     std::set<Interned> there;
     for (const ManifestEntry& entry : run_.manifest) there.insert(entry.problem);

@@ -18,10 +18,10 @@ namespace kbench {
 struct ImportOptions {
   /// Files of baseline times, or folders of them, for the speedups.
   std::vector<std::filesystem::path> timing = {};
-  /// The problems that metrics count, which also give the results' problems their names. Empty: the
-  /// problems that have a result or a kernel.
+  /// The problems that metrics count; they also supply the names of the results' problems. Empty:
+  /// the problems that have a result or a kernel.
   std::vector<Problem> problems = {};
-  /// Replace the values from the folder (generation_config.yaml, file names, results) if not empty.
+  /// If not empty, these replace the folder's values (generation_config.yaml, file names, results).
   std::string model = {}, precision = {}, hardware = {};
   std::optional<int> level = {};
 };
@@ -36,10 +36,10 @@ struct ImportedRun {
   bool complete = false;           ///< each entry of the manifest has a record
 };
 
-/// Reads a run folder: eval_results.json, and if present generation_config.yaml and the kernels.
-/// The verdicts stay KernelBench's (Record::judge). Speedups are ratios of mean times, as
-/// KernelBench divides them, or of medians if both files have them. Throws UsageError that names
-/// what is missing or cannot be read, and for baseline times of other hardware than the results'.
+/// Reads a run folder: eval_results.json, and generation_config.yaml and the kernels if present.
+/// The verdicts stay KernelBench's (Record::judge). Speedups are ratios of mean times, as in
+/// KernelBench, or of medians if both files have them. Throws UsageError that names what is missing
+/// or cannot be read, or if baseline times and results name different hardware.
 ImportedRun import_kernelbench(const std::filesystem::path& folder, const ImportOptions& options);
 
 }  // namespace kbench

@@ -17,14 +17,14 @@ struct ImportName {
   int number = 0;
   std::string stem;  ///< "19_ReLU"; only the number if the name is unknown
   std::string key;   ///< "level1/19_ReLU"
-  std::string hash;  ///< of the problem with the file's own sizes, as KernelBench runs it; or empty
+  std::string hash;  ///< of the problem at its file's sizes, which KernelBench uses; empty: unknown
   std::vector<std::string> tags;
 };
 
 /// Maps the numbers of one level's problems to their names.
 class ImportNames {
  public:
-  /// Takes names only from `problems` if it is not empty. Else it takes them from `timing`, where
+  /// If `problems` is not empty, takes names only from it. Else takes them from `timing`, where
   /// KernelBench writes file names, and from `results` that kbench wrote. Throws UsageError if
   /// `problems` has none of this level, or two with one number.
   ImportNames(int level, const std::vector<Problem>& problems,

@@ -46,7 +46,7 @@ std::string uuid_text(const char* prefix, const Uuid& uuid) {
   return text;
 }
 
-/// Runs in the child: the driver's answers as JSON.
+/// Runs in the child. Returns the driver's answers as JSON.
 json ask_driver() {
   json gpus = json::array();
   void* library = dlopen("libcuda.so.1", RTLD_NOW);
@@ -57,8 +57,8 @@ json ask_driver() {
   const auto open = symbol<int (*)(int*, int)>(library, "cuDeviceGet");
   const auto name_of = symbol<int (*)(char*, int, int)>(library, "cuDeviceGetName");
   const auto uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid_v2");
-  // For a part of a GPU (MIG), the first version of the call returns the whole GPU's UUID, and the
-  // second version the part's.
+  // For a part of a GPU (MIG), the first version of the call returns the whole GPU's UUID. The
+  // second version returns the part's.
   const auto whole_uuid_of = symbol<int (*)(unsigned char*, int)>(library, "cuDeviceGetUuid");
   const auto attribute = symbol<int (*)(int*, int, int)>(library, "cuDeviceGetAttribute");
   const auto memory_of = symbol<int (*)(std::size_t*, int)>(library, "cuDeviceTotalMem_v2");

@@ -22,8 +22,8 @@ struct GpuInfo {
   std::uint64_t l2_bytes = 0;
 };
 
-/// The GPUs of this machine; none without a driver. A child process asks the driver with a time
-/// limit, because a broken driver hangs and this process must not load CUDA.
+/// The GPUs of this machine; none without a driver. A child process asks the driver, because this
+/// process must not load CUDA. The child has a time limit, because a broken driver hangs.
 std::vector<GpuInfo> probe_gpus();
 
 }  // namespace kbench

@@ -7,7 +7,7 @@
 
 namespace kbench {
 
-/// The path of a program of that name from the folders of PATH; nothing if there is none.
+/// The path of a program, searched in the folders of PATH; nothing if there is none.
 std::optional<std::filesystem::path> find_program(const std::string& name);
 
 }  // namespace kbench

@@ -44,7 +44,7 @@ Installation from_json(const nlohmann::json& object, const fs::path& bin) {
   found.python_includes = paths(object.at("python_includes"));
   found.torch_lib = object.at("torch_lib").get<std::string>();
   found.torch_cxx11_abi = object.at("torch_cxx11_abi").get<bool>();
-  // An installed kbench has paths relative to this folder, so that it may be moved.
+  // An installed kbench has paths relative to this folder, so it can be moved.
   const auto own = [&](const char* field) {
     return (bin / object.at(field).get<std::string>()).lexically_normal();
   };

@@ -8,11 +8,11 @@
 
 namespace kbench {
 
-/// `content` in a sealed memory file, which no process can change, to be sent to another process.
-/// Throws kbench::Error.
+/// Puts `content` into a sealed memory file, which no process can change. Another process may get
+/// its descriptor. Throws kbench::Error.
 Fd sealed_memory_file(std::string_view content);
 
-/// All bytes of a file from its start, whatever its position. Throws kbench::Error.
+/// All bytes of a file from its start. Ignores the file's position. Throws kbench::Error.
 std::string read_whole(int fd);
 
 }  // namespace kbench

@@ -79,11 +79,11 @@ Prepared prepare(const SpawnOptions& options) {
   return ready;
 }
 
-/// In the child: moves the descriptors to the numbers in the options. They first move above all
+/// In the child: moves the descriptors to the numbers in the options. First moves them above all
 /// targets, so that no dup2 overwrites a descriptor that is still needed.
 bool place_descriptors(Prepared& ready) {
-  // Marks all descriptors close-on-exec; those placed below survive. If the kernel lacks the call,
-  // each descriptor's own close-on-exec flag applies.
+  // Marks all descriptors close-on-exec; the ones placed below survive. If the kernel lacks the
+  // call, each descriptor's own flag applies.
   ::syscall(SYS_close_range, 3u, ~0u, kCloseRangeCloexec);
   for (auto& fd : ready.fds) {
     fd.first = ::fcntl(fd.first, F_DUPFD_CLOEXEC, ready.first_free_fd);
@@ -199,7 +199,7 @@ Child::Child(const SpawnOptions& options) {
   if (pid < 0) fail(fmt::format("cannot start {}", options.command.front()));
   if (pid == 0) become(ready, report_end.value(), parent);
   pid_ = pid;
-  ::setpgid(pid, pid);  // set by both sides, so kill_group need not wait for the child's call
+  ::setpgid(pid, pid);  // parent and child both set it, so kill_group works at once
   report_end.reset();
   int error = 0;
   const ssize_t count =
@@ -246,7 +246,7 @@ ExitStatus Child::wait() {
   if (pid_ <= 0 || reaped_) return status_;
   siginfo_t info{};
   const auto id = static_cast<id_t>(pid_);
-  // The PID stays taken until the leader is reaped, so the group can be killed safely.
+  // The PID stays in use until the leader is reaped, so the group can be killed safely.
   retry_on_signal([&] { return ::waitid(P_PID, id, &info, WEXITED | WNOWAIT); });
   kill_group();
   retry_on_signal([&] { return ::waitid(P_PID, id, &info, WEXITED); });

@@ -29,9 +29,9 @@ struct SpawnOptions {
 };
 
 /// A child process in a process group of its own. It is killed when the thread that started it
-/// ends, because PR_SET_PDEATHSIG counts threads. It inherits standard output and error and the
-/// descriptors in the options, no others, and no signal mask. It can be moved. The destructor kills
-/// the whole group and reaps it.
+/// ends, because PR_SET_PDEATHSIG applies to threads. It inherits only standard output and error
+/// and the descriptors in the options, and no signal mask. It can be moved. The destructor kills
+/// the whole group and reaps the child.
 class Child {
  public:
   Child() = default;
@@ -57,7 +57,7 @@ class Child {
   ExitStatus status_;
 };
 
-/// The output of a finished command, and how it ended.
+/// How a command ended, and its output.
 struct CommandResult {
   ExitStatus status;
   std::string output, error;

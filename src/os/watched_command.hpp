@@ -11,9 +11,9 @@
 
 namespace kbench {
 
-/// Returns how long a command may run before the next check, given its process group; 0: its limit
-/// is reached. Called once more after the command ended and before it is reaped, so the watch can
-/// still read its entries in /proc.
+/// Decides how long a command may run before the next check, given its process group; 0: it has
+/// reached its limit. Called once more after the command ended and before it is reaped, so it can
+/// still read the command's entries in /proc.
 using CommandWatch = std::function<std::chrono::milliseconds(pid_t group)>;
 
 /// run_command() with a limit that `watch` decides.

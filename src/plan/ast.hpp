@@ -10,7 +10,7 @@
 
 #include "kbench/plan.hpp"
 
-/// The plan language from the inside: tokens, tree, values.
+/// The plan language's own types: tokens, tree, values.
 namespace kbench::plan {
 
 /// A place in the candidate's source; line and column count from 1.

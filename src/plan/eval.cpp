@@ -82,7 +82,7 @@ bool compare(Op op, const T& a, const T& b) {
 
 bool is_comparison(Op op) { return op >= Op::kLess && op <= Op::kNotEqual; }
 
-/// == and != of texts and dtypes; nothing if the two are no such pair.
+/// == and != of texts and dtypes; nothing for other types.
 std::optional<bool> compare_words(Op op, const PlanValue& a, const PlanValue& b) {
   if (op != Op::kEqual && op != Op::kNotEqual) return std::nullopt;
   const bool words = (std::holds_alternative<std::string_view>(a) &&
@@ -149,7 +149,7 @@ void Evaluator::count_step(Position at) {
 
 Position Evaluator::at(ExprId id) const {
   const Expr* expr = &expressions_[id];
-  // The position where the expression begins, not that of its operator.
+  // The position of the expression's first token, not of its operator.
   while (expr->kind == Expr::Kind::kBinary || expr->kind == Expr::Kind::kTernary ||
          expr->kind == Expr::Kind::kIndex) {
     expr = &expressions_[expr->children.front()];

@@ -15,7 +15,7 @@ namespace kbench::plan {
 /// Names the kind of a value in messages: "an integer", "a tensor", "a list", …
 std::string_view kind_of(const PlanValue& value);
 
-/// Returns `value` as a number. Throws PlanFault if it is none; the message says how to get one.
+/// Returns `value` as a number. Throws PlanFault for other types; the message says how to get one.
 Number number_of(const PlanValue& value, Position at);
 /// Returns `value` as an integer; accepts a float without a fraction.
 std::int64_t integer_of(const PlanValue& value, Position at);

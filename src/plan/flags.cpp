@@ -24,8 +24,8 @@ bool is_register_count(std::string_view value) {
 
 bool is_switch(std::string_view value) { return value == "true" || value == "false"; }
 
-/// One flag that a plan may set. The table has only flags that change the kernels' own code: none
-/// reads a file, names a folder, or changes the architecture.
+/// One flag that a plan may set. All rows change only the generated code: no flag reads a file,
+/// names a folder, or changes the architecture.
 struct FlagRow {
   std::string_view name;      ///< without dashes
   std::string_view spelling;  ///< as the compiler gets it, without the value

@@ -32,7 +32,7 @@ bool any_real(const Call& call) {
                              [](const auto& v) { return std::holds_alternative<double>(v); });
 }
 
-/// A result that is not finite, from finite arguments, is a mistake in the plan.
+/// If finite arguments give a result that is not finite, the plan has a mistake.
 PlanValue checked(const Call& call, double result) {
   for (std::size_t i = 0; i < call.arguments.size(); ++i) {
     if (!std::isfinite(real_argument(call, i))) return result;

@@ -177,8 +177,8 @@ class LineLexer {
     push(Token::Kind::kPunct, 1);
   }
 
-  /// True if the line's first token begins a problem, flags or limit statement. `limit<<<…` is a
-  /// kernel.
+  /// True if the line begins with the word problem, flags or limit. In `limit<<<…`, limit is a
+  /// kernel's name.
   bool starts_words() const {
     const Token& token = tokens_.back();
     if (token.kind != Token::Kind::kName || token.quoted) return false;

@@ -30,7 +30,7 @@ struct Token {
 };
 
 /// Returns the tokens of all `//@` lines of `source`, ended by kEnd; they point into `source`.
-/// Throws PlanFault for a mistake, if there is no such line, or above a hundred thousand tokens.
+/// Throws PlanFault for a mistake, no such line, or more than a hundred thousand tokens.
 std::vector<Token> lex_plan(std::string_view source);
 
 /// Names a token in messages: "`x`", "the end of the line", …

@@ -8,8 +8,8 @@
 
 namespace kbench::plan {
 
-/// Limits of one plan. They are far above honest plans, and bound the driver's time and memory
-/// whatever a candidate writes.
+/// Limits of one plan. They are far above honest plans. They bound the driver's time and memory for
+/// any candidate.
 inline constexpr std::size_t kMaxLaunches = 10'000, kMaxTensors = 4096, kMaxRank = 64,
                              kMaxArgumentsOfLaunch = 1024, kMaxKernelText = 4096;
 inline constexpr std::int64_t kMaxStatements = 200'000, kMaxArguments = 1'000'000;
@@ -26,7 +26,7 @@ struct ExtentList {
 
 /// The extents as a launch takes them; throws PlanFault if CUDA would refuse them.
 LaunchExtents checked_grid(const ExtentList& grid);
-/// As above (cause "too_many_threads" if the block has more than the device allows).
+/// As above. The cause is "too_many_threads" if the block has more than the device allows.
 LaunchExtents checked_block(const ExtentList& block, const DeviceLimits& limits);
 /// As above; the grid has to be a multiple of the cluster.
 LaunchExtents checked_cluster(const ExtentList& cluster, const LaunchExtents& grid);

@@ -19,7 +19,7 @@ bool is_plain_segment(std::string_view segment, bool first) {
   return !first || std::isdigit(static_cast<unsigned char>(segment.front())) == 0;
 }
 
-/// The name as a plan writes it: in backticks if the plain name would not mean it.
+/// The name as a plan writes it; in backticks if the plain name would be read differently.
 std::string plan_name(const std::string& name) {
   bool plain = !plan::is_reserved(name);
   std::size_t begin = 0;
@@ -57,7 +57,7 @@ class NameList {
   std::vector<std::pair<std::string, std::string>> rows_;
 };
 
-/// Makes unique names, close to the wished ones, that are valid in C++ and in a plan.
+/// Makes names that are unique and valid in C++ and in a plan, close to the given ones.
 class UniqueNames {
  public:
   explicit UniqueNames(std::set<std::string> taken) : taken_(std::move(taken)) {}
@@ -78,7 +78,7 @@ class UniqueNames {
   std::set<std::string> taken_;
 };
 
-/// Words that Python allows as names of arguments and C++ does not, and names that CUDA defines.
+/// Names that Python allows for arguments but C++ reserves or CUDA defines.
 const std::set<std::string>& taken_in_cpp() {
   static const std::set<std::string> kWords{"alignas",
                                             "alignof",

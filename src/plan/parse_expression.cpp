@@ -9,7 +9,7 @@
 namespace kbench::plan {
 namespace {
 
-/// Deep enough for every honest plan, shallow enough for every stack.
+/// Far above honest plans, and low enough for any stack.
 constexpr int kMaxDepth = 100;
 
 struct BinaryRow {
@@ -186,7 +186,7 @@ ExprId Parser::name() {
 }
 
 ExprId Parser::dtype() {
-  // Not an expression: in `float32[N]` the bracket is no index.
+  // Not an expression: in `float32[N]` the bracket is not an index.
   if (at("(") || (at_name("dtype") && peek_second().text == "(")) return primary();
   if (peek().kind != Token::Kind::kName) {
     fail(peek().at, fmt::format("a dtype (float32, int64, …, or dtype(x)) is missing before {}",

@@ -20,7 +20,7 @@ constexpr ScalarFormat kHalf{Kind::kFloat, 2, 10}, kBFloat16{Kind::kFloat, 2, 7}
 struct TypeRow {
   std::string_view name;  ///< canonical, see canonical_type
   ScalarFormat format;
-  std::optional<DType> dtype;  ///< of tensors that a pointer to it may point to
+  std::optional<DType> dtype;  ///< element type of tensors that a pointer to it accepts
 };
 
 // An unsigned type fits the signed dtype of its size too, because torch has few unsigned dtypes and
@@ -105,7 +105,7 @@ const TypeRow* find_type(std::string_view canonical) {
   return row == kTypes.end() ? nullptr : row;
 }
 
-/// "float4" → "float", "uint2" → "unsigned int", "double4_16a" → "double"; "" for no vector.
+/// "float4" → "float", "uint2" → "unsigned int", "double4_16a" → "double"; "" for other types.
 std::string element_of_vector(std::string_view type) {
   for (const std::string_view alignment : {"_16a", "_32a"}) {
     if (type.ends_with(alignment)) type.remove_suffix(alignment.size());

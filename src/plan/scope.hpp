@@ -42,7 +42,7 @@ class Scope {
   void define(const std::string& name, PlanValue value, Position at);
 
   std::optional<PlanValue> find(std::string_view name, bool quoted) const;
-  /// Finds only names that the plan has defined, and inputs that are no tensors.
+  /// Finds only names that the plan has defined, and inputs that are not tensors.
   std::optional<PlanValue> find_asserted(std::string_view name) const;
   /// The value of a name. Throws PlanFault (cause "unknown_name") that suggests the nearest names.
   PlanValue lookup(const Expr& name) const;

@@ -15,8 +15,8 @@ std::string integer_literal(std::int64_t value) {
   return fmt::format("{}", value);
 }
 
-/// Nine digits distinguish any two floats. The literal is a float, not a double, because kernels
-/// declare such parameters as floats and C++20 does not convert one to the other here.
+/// Nine digits distinguish any two floats. The literal is a float: kernels declare such parameters
+/// as float, and C++20 does not convert a double template argument.
 std::string float_literal(double value, Position at) {
   if (!std::isfinite(value) || std::fabs(value) > std::numeric_limits<float>::max()) {
     fail(at,

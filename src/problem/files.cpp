@@ -14,7 +14,7 @@ namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// The folder's own name, also for "level1/" and ".".
+/// The folder's own name, even if the path is "level1/" or ".".
 fs::path folder_name(const fs::path& folder) {
   const fs::path path = fs::absolute(folder).lexically_normal();
   return path.has_filename() ? path.filename() : path.parent_path().filename();
@@ -24,7 +24,7 @@ bool may_be_problem(const fs::path& path) {
   return path.extension() == ".py" && path.filename().native().front() != '_';
 }
 
-/// One walk over folders: the Python files in level folders, and those in none.
+/// One walk over folders. Collects the Python files in level folders, and the others.
 struct Walk {
   std::vector<ProblemFile> in_levels, loose;
   Descent descent;
@@ -57,7 +57,7 @@ struct Walk {
   }
 };
 
-/// The part of a stem after its id, as names are compared: "26_GELU_" is "gelu".
+/// A stem without its id, in the form in which names are compared: "26_GELU_" gives "gelu".
 std::string bare_name(std::string_view stem) {
   const std::string_view id = id_of_stem(stem);
   if (!id.empty()) stem.remove_prefix(id.size());

@@ -4,7 +4,7 @@
 #include "base/json/view.hpp"
 #include "kbench/problem.hpp"
 
-/// As kbench::reduced_sizes_from_json(), from any JsonView.
+/// kbench::reduced_sizes_from_json() for any JsonView.
 namespace kbench {
 
 ReducedSizes reduced_sizes_from(JsonView object);

@@ -18,7 +18,7 @@ namespace kbench {
 namespace fs = std::filesystem;
 namespace {
 
-/// Larger than any problem that a person wrote; a larger file is something else.
+/// Far above problems that people write; a larger file is not a problem.
 constexpr std::size_t kMaxProblemBytes = 4u << 20;
 
 /// True if a line of `source` begins with the word or words `words`.
@@ -42,11 +42,11 @@ std::string list_of(const std::vector<std::string>& names, std::string_view last
   return list;
 }
 
-/// How strictly a file has to be a problem: a named file must be one, a file of a folder may be
-/// passed over.
+/// Why a file is read. A named file must be a problem; in a folder, files that are not problems are
+/// skipped.
 enum class Asked : std::uint8_t { kByName, kByFolder };
 
-/// One call of find_problems; what was read for one pattern is kept for the next ones.
+/// One call of find_problems. Keeps what it read for later patterns.
 class Finder {
  public:
   explicit Finder(const std::vector<fs::path>& sets) : sets_(sets) {}
@@ -89,7 +89,7 @@ class Finder {
       return true;
     }
     if (add_folder(path)) return true;
-    // A folder that only happens to have the name of a problem must not hide it.
+    // A folder that happens to have a problem's name must not hide the problem.
     if (add_from_sets(pattern)) return true;
     throw UsageError(
         fmt::format("the folder {} holds no problem: no .py file with \"class Model\"", pattern));
@@ -108,7 +108,7 @@ class Finder {
     return any;
   }
 
-  /// Expands a glob over the file system, because the shell did not.
+  /// Expands a glob that the shell did not expand.
   bool add_glob(const std::string& pattern) {
     if (!is_glob(pattern)) return false;
     glob_t matches{};
@@ -128,7 +128,7 @@ class Finder {
     return any;
   }
 
-  /// Searches the sets in order; the first one that knows the name counts.
+  /// Searches the sets in order; the first one that has the name is used.
   bool add_from_sets(const std::string& name) {
     return std::any_of(sets_.begin(), sets_.end(),
                        [&](const fs::path& set) { return add_from(set, name); });
@@ -155,15 +155,15 @@ class Finder {
     return any;
   }
 
-  /// "path/to/KernelBench/level1/relu": a folder, and a name in it.
+  /// Handles "path/to/KernelBench/level1/relu": a folder, and a name in it.
   bool add_below_folder(const std::string& pattern) {
     for (std::size_t slash = pattern.rfind('/'); slash != std::string::npos && slash > 0;
          slash = pattern.rfind('/', slash - 1)) {
       const fs::path folder = pattern.substr(0, slash);
       std::error_code error;
       if (!fs::is_directory(folder, error)) continue;
-      // Search only as deep as a checkout has its levels, because a mistyped path may lead to a
-      // huge folder.
+      // The depth of levels in a checkout. A deeper search could take long, because a mistyped path
+      // may lead to a huge folder.
       const std::vector<ProblemFile> files = problem_files(folder, 2);
       if (add_named(folder, pattern.substr(slash + 1), files)) return true;
       near_ = spellings(files);
@@ -205,7 +205,7 @@ class Finder {
     return files_.emplace(folder, problem_files(folder)).first->second;
   }
 
-  /// Takes the file if it is a problem and was not taken before; false if it is no problem.
+  /// Adds the file if it is a new problem; false if it is not a problem.
   bool read(const ProblemFile& file, Asked asked) {
     std::error_code error;
     const fs::path canonical = fs::canonical(file.path, error);
@@ -217,7 +217,7 @@ class Finder {
     }
     const bool has_model = has_line(bytes.bytes, "class Model");
     const bool has_inputs = bytes.bytes.find("get_inputs") != std::string::npos;
-    // In a level folder a Model without inputs is a faulty problem, elsewhere it is other code.
+    // A Model without inputs is a faulty problem in a level folder; elsewhere it is other code.
     const bool is_problem = has_model && (has_inputs || file.level > 0);
     if (asked == Asked::kByFolder && !is_problem) return false;
     const std::string wrong =

@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// A problem that cannot be reduced further may exceed the limits this many times: networks of
-/// fixed widths take seconds per call, not hours.
+/// A problem above the limits by at most this factor still runs: networks of fixed widths take
+/// seconds per call, not hours.
 constexpr double kHopeless = 64;
 
 struct When {

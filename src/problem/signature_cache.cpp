@@ -42,7 +42,7 @@ bool take_field(std::string_view& bytes, std::string_view& field) {
   return true;
 }
 
-/// As CBOR (RFC 8949): a failure is its sentence alone.
+/// As CBOR (RFC 8949). A failure is stored as only its message.
 std::string encode(const SignatureResult& result) {
   const auto* failure = std::get_if<std::string>(&result);
   std::string bytes;
@@ -67,7 +67,7 @@ using Entries = std::vector<std::pair<std::string_view, std::string_view>>;
 
 std::string header() { return fmt::format("kbench signatures {}\n", kSignatureSchema); }
 
-/// The entries of a cache file, oldest first, as far as it is intact.
+/// The intact entries at the start of a cache file, oldest first.
 Entries entries_of(std::string_view bytes) {
   Entries entries;
   if (!bytes.starts_with(header())) return entries;
@@ -77,8 +77,8 @@ Entries entries_of(std::string_view bytes) {
   return entries;
 }
 
-/// Replaces special characters: some tools mistake the "+" of torch versions, and a path separator
-/// could leave the folder.
+/// Replaces special characters. Some tools misread the "+" of torch versions, and a path separator
+/// would lead out of the folder.
 std::string file_name(std::string_view torch_version) {
   std::string name = "signatures-";
   for (const char c : torch_version) {

@@ -13,13 +13,14 @@
 
 namespace kbench {
 
-/// The result of running a problem file: its signature, or the sentence that says why it failed.
+/// The result of running a problem file: its signature, or a sentence with the reason of its
+/// failure.
 using SignatureResult = std::variant<Signature, std::string>;
 
 /// A cache of signatures by content, kept between runs. Finding one takes microseconds; making one
-/// takes a process with torch. One file per torch version holds all entries, so a listing of
-/// hundreds of problems opens one file. The file is replaced by rename. A file of another version
-/// counts as empty; of a damaged file, the intact entries count. Not for several threads at once.
+/// takes a process with torch. One file per torch version has all entries, so listing hundreds of
+/// problems opens one file. The file is replaced by rename. A file of another version is ignored;
+/// of a damaged file, the intact entries are used. For one thread at a time.
 class SignatureCache {
  public:
   /// Entries live in `folder`, which need not exist. Nothing is read before the first look-up.
@@ -32,17 +33,17 @@ class SignatureCache {
   /// The entry of `key`, if there is one.
   std::optional<SignatureResult> find(std::string_view key);
 
-  /// Adds an entry; `flush` writes it to disk. Add a failure only if it would recur: not a worker
-  /// that died, nor a lack of memory.
+  /// Adds an entry; `flush` writes it to disk. Add only failures that would recur, so not a dead
+  /// worker or a lack of memory.
   void put(const std::string& key, const SignatureResult& result);
 
-  /// The same for any text about a problem. The caller makes the key, not key().
+  /// The same for other texts about a problem. The caller makes the key; key() is not used.
   std::optional<std::string> find_text(std::string_view key);
   void put_text(const std::string& key, std::string text);
 
-  /// Writes the added entries together with those that other processes have written meanwhile.
-  /// Drops the oldest entries if the file would exceed 64 MB. Throws kbench::Error if it cannot be
-  /// written.
+  /// Writes the added entries, together with those that other processes have written meanwhile.
+  /// Drops the oldest entries if the file would exceed 64 MB. Throws kbench::Error if writing
+  /// fails.
   void flush();
 
  private:

@@ -18,7 +18,7 @@ using nlohmann::json;
 
 constexpr std::size_t kMaxSizesBytes = 16u << 20;
 
-/// Reads one sizes.json; `where` in its errors is the path through the JSON.
+/// Reads one sizes.json. `where`: the path through the JSON, for errors.
 class Reader {
  public:
   explicit Reader(fs::path file) : file_(std::move(file)) {}
@@ -75,7 +75,7 @@ class Reader {
     return entry;
   }
 
-  /// The Python literal that a value stands for: a string is one already.
+  /// A value as a Python literal; a string already is one.
   std::string python(const json& value, const std::string& where) const {
     switch (value.type()) {
       case json::value_t::null:
@@ -102,8 +102,8 @@ class Reader {
     }
   }
 
-  /// Throws UsageError for an unknown problem, because a misspelt key would silently leave a
-  /// problem at the sizes of another device.
+  /// Throws UsageError for an unknown problem. Otherwise a problem with a misspelt key would
+  /// silently keep the sizes of another device.
   void check_problem(const std::string& key) const {
     const fs::path set = file_.parent_path();
     std::error_code error;
@@ -149,7 +149,7 @@ std::pair<std::vector<std::string_view>, std::string_view> assignment(std::strin
   }
 }
 
-/// The parts of "a, (b, c), d", with one pair of brackets around all of them taken off.
+/// The parts of "a, (b, c), d", without brackets around all of them.
 std::vector<std::string_view> tuple_elements(std::string_view text) {
   text = trimmed(text);
   if (text.size() >= 2 && (text.front() == '(' || text.front() == '[')) {
@@ -170,7 +170,7 @@ std::vector<std::string_view> tuple_elements(std::string_view text) {
   return elements;
 }
 
-/// The constants of a line "depth, height, width = (16, 32, 32)"; none if it is no such line.
+/// The constants of a line "depth, height, width = (16, 32, 32)"; none for other lines.
 std::vector<std::pair<std::string, std::string>> unpacked(std::string_view line) {
   const std::string_view left = trimmed(line.substr(0, line.find('=')));
   if (left.size() == line.size() || left.find(',') == std::string_view::npos) return {};

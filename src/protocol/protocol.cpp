@@ -28,7 +28,7 @@ struct Header {
 };
 constexpr std::uint32_t kMagic = 0x686e626b;  // "kbnh"
 
-/// The kernel limits a user's descriptors in flight, and the user's other processes may use up the
+/// The kernel limits a user's descriptors in flight, and the user's other processes may reach the
 /// limit for a while.
 constexpr std::chrono::seconds kInFlightPatience{30};
 constexpr std::chrono::milliseconds kInFlightPause{20};
@@ -54,8 +54,8 @@ void random_bytes(void* data, std::size_t size) {
 }
 
 /// Sends the first bytes of a frame with its descriptors; -1 if the other end is closed. Throws
-/// kbench::Error if the kernel passes no descriptors for kInFlightPatience, because the waiting
-/// process is not at fault.
+/// kbench::Error if the kernel refuses the descriptors for longer than kInFlightPatience, because
+/// the receiver is not at fault.
 ssize_t send_first(int socket, const msghdr& message) {
   const auto end = Clock::now() + kInFlightPatience;
   for (;;) {
@@ -88,7 +88,7 @@ void take_fds(msghdr& msg, std::vector<Fd>* fds) {
     for (std::size_t i = 0; i < count; ++i) {
       int fd = -1;
       std::memcpy(&fd, CMSG_DATA(c) + i * sizeof(int), sizeof(int));
-      Fd owned(fd);  // closed at once if the caller takes no descriptors
+      Fd owned(fd);  // closes the descriptor at once if the caller does not take it
       if (fds != nullptr) fds->push_back(std::move(owned));
     }
   }
@@ -191,7 +191,7 @@ ReceiveStatus Channel::fill(std::size_t size, std::vector<Fd>* fds, Clock::time_
 }
 
 ReceiveStatus Channel::receive(Message& message, Clock::time_point deadline, int cancel_fd) {
-  // After a timeout inside a frame, the next call continues it: its bytes are kept.
+  // After a timeout within a frame, the next call continues it with the bytes read so far.
   if (filled_ < sizeof(Header)) {
     const auto status = fill(sizeof(Header), &partial_fds_, deadline, cancel_fd);
     if (status != ReceiveStatus::kOk) return status;

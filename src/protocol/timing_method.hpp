@@ -13,9 +13,9 @@ struct TimingMethod {
   std::string_view name;
   std::string_view meaning;  ///< for help, without a full stop
   protocol::TimeClock clock = protocol::TimeClock::kEvents;
-  bool held = false;   ///< if possible, work starts after all of a call is queued
+  bool held = false;   ///< if possible, work starts only after the whole call is queued
   bool timed = true;   ///< false: only correctness
-  bool by_gpu = true;  ///< selects among times that only a GPU has
+  bool by_gpu = true;  ///< selects among times that only GPU timing has
 };
 /// The table of timing methods; the first is the default.
 std::span<const TimingMethod> timing_methods();

@@ -59,7 +59,8 @@ std::string_view to_string(AuditOutcome outcome) {
 std::optional<double> tolerance_below(double error) {
   if (!std::isfinite(error) || error <= 0) return std::nullopt;
   const int exponent = static_cast<int>(std::floor(std::log10(error)));
-  // Parse text, because powers of ten are not exact: 3e-05 has to be the double that is written so.
+  // Parses text, because powers of ten are not exact. The result must be the double that prints as
+  // 3e-05.
   const auto number = [](int digit, int power) {
     return std::strtod(fmt::format("{}e{}", digit, power).c_str(), nullptr);
   };

@@ -107,7 +107,7 @@ AuditWriter::AuditWriter(const std::filesystem::path& path, bool resume)
     : impl_(std::make_unique<Impl>(path)) {
   impl_->file.lock();
   if (!impl_->file.begin(resume)) return;
-  read_audits({path});  // throws if it is no audit file
+  read_audits({path});  // throws if it is not an audit file
   impl_->file.find_torn_end();
 }
 

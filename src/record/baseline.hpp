@@ -9,13 +9,13 @@ namespace kbench {
 /// Value of a report's `--baseline`: the fastest baseline that a record has.
 inline constexpr const char* kBestBaseline = "best";
 
-/// One way to run the reference, against which candidates are timed.
+/// One way to run the reference. Candidates are timed against it.
 struct Baseline {
   std::string_view name;
   std::string_view meaning;
   bool prepared = false;   ///< compiled or captured before it can be timed
-  bool of_inputs = false;  ///< prepared for the inputs of one call, not for their shapes
-  bool tf32 = false;       ///< with TF32, whatever the precision row says
+  bool of_inputs = false;  ///< prepared for the inputs of one call, not only for their shapes
+  bool tf32 = false;       ///< with TF32, even if the precision row has none
   bool needs_gpu = false;
 };
 /// The table of baselines: `--baseline` takes their names.

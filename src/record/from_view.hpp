@@ -6,18 +6,18 @@
 #include "base/json/view.hpp"
 #include "kbench/record.hpp"
 
-/// Reads lines of a run file from a JsonView: counterparts of the public functions whose names end
-/// in _from_json(), with the same errors.
+/// The public `*_from_json()` functions for JsonViews of a run file's lines. They throw the same
+/// errors.
 namespace kbench {
 
 Finding finding_from(JsonView object);
 
-/// How much of a record's trials, findings and profile is kept.
+/// How much of a record's trials, findings and profile is read.
 enum class Trials : std::uint8_t {
   kAll,
-  /// Keeps one trial, because trials are most of a record: the first with a wrong element, else the
-  /// one with the largest error. Record::allclose_at covers the others. Record::left says if
-  /// findings and profile were left out.
+  /// Keeps one trial: the first with a wrong element, else the one with the largest error. Trials
+  /// are most of a record. Record::allclose_at covers the others. Record::left says if findings and
+  /// profile were left out.
   kShown,
 };
 Record record_from(JsonView line, Trials trials);

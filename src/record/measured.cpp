@@ -9,7 +9,7 @@ namespace kbench {
 namespace {
 
 constexpr double kStandardErrors = 1.96;  // 95 % of a normal distribution
-// Standard error of the median of a normal distribution over that of its mean: √(π/2), 1.2533.
+// Standard error of the median over that of the mean, for a normal distribution: √(π/2), 1.2533.
 const double kMedianFactor = std::sqrt(std::numbers::pi / 2);
 
 bool is_positive(double value) { return std::isfinite(value) && value > 0; }

@@ -13,23 +13,23 @@ struct Measured {
   std::optional<double> lo = {}, hi = {};  ///< both or neither
 };
 
-/// Medians of one kernel on one GPU differ between runs by up to this fraction. One run's own
-/// measurements cannot show that, so ratio_between_runs() widens both ends of an interval by it.
+/// Medians of one kernel on one GPU differ between runs by up to this fraction. Measurements of one
+/// run do not show that, so ratio_between_runs() widens both ends of an interval by it.
 inline constexpr double kRunToRunShare = 0.01;
 
 /// A timed subject's median in milliseconds, with its stored interval. Without one, the interval
 /// follows from spread and count: the standard error of the median is 1.2533·std/√count, as in a
-/// normal distribution (√(π/2)·σ/√n). For KernelBench's method: the mean, with 1 instead of 1.2533.
-/// None if the value is not positive.
+/// normal distribution (√(π/2)·σ/√n). KernelBench's method uses the mean instead, without the
+/// factor. None if the value is not positive.
 std::optional<Measured> measured_time(const SideTiming& side, const Interned& method);
 
-/// a / b of two runs, with an interval if both have one. The ends combine in quadrature on the log
-/// scale, and kRunToRunShare is added to each.
+/// The ratio a / b of times from two runs, with an interval if both have one. The ends combine in
+/// quadrature on the log scale, and kRunToRunShare is added to each.
 Measured ratio_between_runs(const Measured& a, const Measured& b);
 
 /// Converts `time` to the device's speed at another moment: time · now / then. `then` and `now` are
-/// times of one subject: `then` was measured alongside `time`, `now` at the other moment. This
-/// removes changes that act on all subjects alike, such as clocks and heat. If all three have
+/// times of the same subject: `then` was measured alongside `time`, `now` at the other moment. This
+/// removes changes that affect all subjects alike, such as clocks and heat. If all three have
 /// intervals, their ends combine in quadrature on the log scale.
 Measured at_pace_of(const Measured& time, const Measured& then, const Measured& now);
 

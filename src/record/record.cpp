@@ -14,7 +14,7 @@ namespace {
 
 using nlohmann::json;
 
-/// Numbers have six significant digits: more than the measurements resolve, and lines stay short.
+/// Six significant digits are more than the measurements resolve, and lines stay short.
 json to_json(const TrialResult& trial) {
   json first_wrong;
   if (trial.first_wrong) {
@@ -81,7 +81,7 @@ json to_json(const Speedup& speedup) {
           {"stored", speedup.stored}};
 }
 
-/// Rounds a point in time to a hundredth of a second; six digits could not distinguish two days.
+/// Rounds a point in time to a hundredth of a second. With six digits, two days could look alike.
 json time_or_null(const std::optional<double>& seconds) {
   if (!seconds || !std::isfinite(*seconds)) return {};
   return std::round(*seconds * 100) / 100;

@@ -69,7 +69,7 @@ void read_shown_trial(JsonView trials, Record& record) {
   }
   if (shown) record.correctness.push_back(trial_from(Fields(*shown)));
   if (!any_never) return;
-  // Correct records of other judges do not have the value; it is unknown then.
+  // Records of other judges lack the value even if correct; then it is unknown.
   record.allclose_at = {};
   if (record.outcome != Outcome::kCorrect)
     record.allclose_at = std::numeric_limits<double>::infinity();
@@ -135,7 +135,7 @@ void read_measurements(const Fields& fields, Record& record) {
                               .hi = speedup.number("hi"),
                               .stored = speedup.maybe("stored") && speedup.boolean("stored")});
     const Speedup& read = record.speedup.back();
-    // A value that is no number passes, because it makes no claim.
+    // NaN passes these comparisons, because it claims nothing.
     if (read.value <= 0 || read.lo <= 0 || read.lo > read.hi)
       throw Error(fmt::format("a speedup of {} ({} to {}) over \"{}\" is not possible", read.value,
                               read.lo, read.hi, read.baseline.str()));
@@ -165,7 +165,7 @@ void read_findings(const Fields& fields, Trials kept, Record& record) {
     if (kept == Trials::kAll) {
       record.findings.push_back(finding_from(item));
     } else {
-      // Only notes that there are findings; they are read when they are asked for.
+      // Only notes that there are findings; RunDetails reads them on request.
       record.left.findings =
           record.left.findings || Fields(item).text("kind") != std::string_view(kFaultFinding);
     }

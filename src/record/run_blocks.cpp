@@ -18,8 +18,8 @@
 namespace kbench {
 namespace {
 
-// Large enough that reading is cheap compared with parsing; small enough that the blocks in flight
-// use little memory.
+// Large enough that parsing takes longer than reading; small enough that the blocks in flight use
+// little memory.
 constexpr std::size_t kBlockBytes = 1u << 20;
 constexpr std::size_t kBlocksAhead = 2;  // per thread, parsed but not yet taken
 
@@ -37,7 +37,7 @@ void add_to_block(Block& block, RunLine line) {
   }
 }
 
-/// Says why a line is no JSON; other programs write numbers that JSON does not have.
+/// The reason why a line is not JSON. Other programs write numbers that JSON does not have.
 std::string why_no_json(std::string_view text) {
   for (const std::string_view before : {":", ": ", "[", ", ", ","})
     for (const std::string_view number : {"NaN", "Infinity", "-Infinity"})
@@ -113,7 +113,7 @@ std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBloc
 BlockFile::Lines BlockFile::lines(std::size_t index, std::string& buffer) const {
   const std::size_t begin = index * kBlockBytes;
   const std::size_t end = std::min(size_, begin + kBlockBytes);
-  // The byte before shows if a line begins at `begin`.
+  // Reads one byte more, because the byte before `begin` tells if a line starts there.
   const std::size_t from = begin == 0 ? 0 : begin - 1;
   buffer.clear();
   read(from, end, buffer);

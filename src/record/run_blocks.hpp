@@ -25,28 +25,28 @@ struct Block {
   std::vector<Record> records;
   std::vector<ManifestEntry> manifest;
   std::vector<std::variant<RunHeader, RunEnd>> marks;
-  std::vector<std::pair<std::size_t, std::string>> bad;  ///< (line within the block, what)
+  std::vector<std::pair<std::size_t, std::string>> bad;  ///< (line within the block, error)
   std::vector<std::pair<std::size_t, std::string>> unknown;
   std::size_t lines = 0;
   bool torn = false;
   std::exception_ptr failure;
 };
 
-/// A file whose blocks of lines can be read in any order and by several threads. If another process
-/// appends to it, it still shows the content at the time of opening.
+/// A file whose blocks of lines can be read in any order and by several threads. Lines that another
+/// process appends after the opening are not read.
 class BlockFile {
  public:
-  /// Throws UsageError if `path` cannot be read or is no regular file.
+  /// Throws UsageError if `path` cannot be read or is not a regular file.
   explicit BlockFile(const std::filesystem::path& path);
   std::size_t blocks() const;
-  /// Lines, and the offset of the first one in the file, in bytes.
+  /// Lines, and the file offset of the first one in bytes.
   struct Lines {
     std::string_view text;
     std::uint64_t offset = 0;
   };
-  /// The lines that begin in block `index`; the last is whole even if it ends in a later block.
-  /// They point into `buffer`. Use one buffer for many calls, because the pages of a new one cost
-  /// time.
+  /// The lines that begin in block `index`. The last one is complete, even if it ends in a later
+  /// block. They point into `buffer`. Reuse one buffer for many calls, because new memory pages
+  /// cost time.
   Lines lines(std::size_t index, std::string& buffer) const;
 
  private:

@@ -33,14 +33,14 @@ bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::
   return true;
 }
 
-/// Parses `text`; nothing if it is no object. Valid until this thread's next call.
+/// Parses `text`; nothing if it is not an object. Valid until this thread's next call.
 std::optional<JsonView> parsed(std::string_view text) {
   thread_local JsonReader reader;
   if (!reader.parse(text) || !reader.root().is_object()) return std::nullopt;
   return reader.root();
 }
 
-/// The index behind the string that begins at `at`. A plain loop, because most strings are short.
+/// The index after the string that begins at `at`. A plain loop, because most strings are short.
 std::size_t behind_string(std::string_view text, std::size_t at) {
   for (++at; at < text.size(); ++at) {
     if (text[at] == '\\') {
@@ -52,14 +52,14 @@ std::size_t behind_string(std::string_view text, std::size_t at) {
   return text.size();
 }
 
-/// Characters that matter within an array or object; all others are skipped.
+/// Characters that change the nesting within an array or object; all others are skipped.
 constexpr std::array<bool, 256> nesting_characters() {
   std::array<bool, 256> matters{};
   for (const char c : {'"', '{', '}', '[', ']'}) matters[static_cast<unsigned char>(c)] = true;
   return matters;
 }
 
-/// The index behind the value that begins at `at`.
+/// The index after the value that begins at `at`.
 std::size_t behind_value(std::string_view text, std::size_t at) {
   static constexpr std::array<bool, 256> kMatters = nesting_characters();
   if (text[at] == '"') return behind_string(text, at);
@@ -109,8 +109,8 @@ const Fd& RunDetails::opened(const std::filesystem::path& path) const {
   return open_.emplace(path, Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).first->second;
 }
 
-/// The record's line, valid until this thread's next call. Empty if it was read from no file, or
-/// can no longer be read there.
+/// The record's line, valid until this thread's next call. Empty if the record does not come from a
+/// file, or the file has changed.
 std::string_view RunDetails::line_text(const Record& record) const {
   thread_local std::string text;
   const RecordPlace& place = record.place;

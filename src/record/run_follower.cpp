@@ -86,7 +86,7 @@ RunUpdate RunFollower::poll() {
 }
 
 bool RunFollower::is_written() const {
-  // Reads /proc/locks, because holding the lock for an instant could stop a run that starts.
+  // Reads /proc/locks. Taking the lock for an instant could fail a run that is just starting.
   struct stat status {};
   if (::fstat(file_.value(), &status) != 0) return false;
   const std::string place =

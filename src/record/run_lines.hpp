@@ -26,7 +26,7 @@ struct UnknownLine {
 using RunLine = std::variant<Record, std::vector<ManifestEntry>, RunHeader, RunEnd, UnknownLine>;
 
 nlohmann::json to_json(const RunHeader& header);
-/// Neighbours that differ only in the sample become one entry of the line.
+/// Neighbouring entries that differ only in the sample become one JSON entry.
 nlohmann::json to_json(std::span<const ManifestEntry> manifest);
 nlohmann::json to_json(const RunEnd& end);
 

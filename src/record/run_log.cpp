@@ -41,8 +41,8 @@ struct KeyEqual {
   }
 };
 
-/// Hashes the record at an index by what one report counts once: a sample at one precision, on one
-/// device, by one judge.
+/// Hashes the record at an index by the fields that make a sample unique in a report: the sample,
+/// its precision, device and judge.
 struct SampleHash {
   const std::vector<Record>* records;
   std::size_t operator()(std::uint32_t index) const {
@@ -93,7 +93,7 @@ class Merger {
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
 
-  /// Adds a file; `prefix` stands before the names of its bad lines.
+  /// Adds a file; `prefix` precedes the messages about its bad lines.
   void add(const std::filesystem::path& path, const std::string& prefix) {
     const BlockFile file(path);
     run_.files.push_back(path);
@@ -102,8 +102,7 @@ class Merger {
     for (std::size_t i = 0; i < file.blocks(); ++i) {
       Block block = parser.take();
       if (block.failure) rethrow(block.failure, path);
-      // Estimate the number of records from the first block: growing step by step would hold them
-      // twice.
+      // Reserves the estimated number of records, because a growing vector would hold them twice.
       if (i == 0) {
         run_.records.reserve(run_.records.size() + block.records.size() * file.blocks() * 11 / 10);
       }
@@ -198,8 +197,8 @@ class Merger {
                        to_string(later.outcome), run_.files[later.place.file].string(), how);
   }
 
-  /// Adds a conflict for each sample with verdicts in two files under different keys, if the code
-  /// or the verdicts differ.
+  /// Adds a conflict for each sample that has verdicts in two files under different keys, if the
+  /// code or the verdicts differ.
   void add_conflicts() {
     std::unordered_map<std::uint32_t, std::uint32_t, SampleHash, SampleEqual> latest(
         run_.records.size(), SampleHash{&run_.records}, SampleEqual{&run_.records});

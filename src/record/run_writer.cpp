@@ -26,7 +26,7 @@ void check_run_line(const LineFile& file) {
   } catch (const UsageError& error) {
     throw UsageError(fmt::format("{} {}", file.path().string(), error.what()));
   } catch (const Error&) {
-    // The error below covers this case.
+    // The UsageError below covers this case.
   }
   throw UsageError(fmt::format(
       "cannot resume {}: its first line is not a run line; name another file with --out",

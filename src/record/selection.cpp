@@ -99,7 +99,7 @@ bool matches_pattern(std::string_view pattern, std::string_view text) {
       ++at;
       ++in;
     } else if (star != std::string_view::npos) {
-      // Let the last star match one more character.
+      // On a mismatch, the last star matches one more character.
       at = star + 1;
       in = ++resume;
     } else {
@@ -177,7 +177,7 @@ void Selection::choose_from(RunFile& run, std::string_view name) const {
 
 std::string Selection::likely(const RunFile& run) const {
   for (const Condition& condition : conditions_) {
-    // The names of outcomes were checked before, so one that does not occur is no slip.
+    // Outcomes were checked before, so one that does not occur is not a typing error.
     if (condition.field->name == "outcome") continue;
     std::set<std::string, std::less<>> known;
     const Take take = [&](std::string_view text) {

@@ -7,8 +7,7 @@
 namespace kbench {
 namespace {
 
-/// Launch cost in addition to the work: for the first launch of a call, and for each queued behind
-/// it.
+/// Launch cost in addition to the work: of a call's first launch, and of each later one.
 constexpr double kFirstLaunch_ms = 3e-3;
 constexpr double kNextLaunch_ms = 1.5e-3;
 

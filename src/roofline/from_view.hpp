@@ -4,8 +4,8 @@
 #include "base/json/view.hpp"
 #include "kbench/profile.hpp"
 
-/// Counterparts of the public `*_from_json()` functions for any JsonView of a run file's line. They
-/// throw the same errors.
+/// The public `*_from_json()` functions for JsonViews of a run file's lines. They throw the same
+/// errors.
 namespace kbench {
 
 KernelProfile kernel_profile_from(JsonView object);

@@ -17,7 +17,7 @@ namespace {
 using nlohmann::json;
 
 /// Dense operations per multiprocessor and clock, by FlopType: fp64, fp32, tf32, bf16, fp16, fp8,
-/// int8, int4. An FMA counts as two; the faster of plain and tensor cores counts. Sources:
+/// int8, int4. An FMA counts as two; the faster of plain and tensor cores is taken. Sources:
 /// throughput tables of the CUDA C++ Programming Guide (plain) and the architectures' white papers
 /// (tensor cores).
 struct Architecture {

@@ -13,7 +13,7 @@ namespace kbench::run {
 
 /// True if the run judges by KernelBench's rules.
 bool by_kernelbench(const EvalOptions& options);
-/// The row of `--precision`, as records name it.
+/// The row of `--precision` by its name in records.
 std::string precision_of(const EvalOptions& options);
 /// The row of `--timing`.
 const TimingMethod& method_of(const EvalOptions& options);

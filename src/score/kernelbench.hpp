@@ -29,7 +29,7 @@ constexpr const KernelbenchRow* kernelbench_row(std::string_view name) {
 inline constexpr int kKernelbenchCalls = 100;
 /// KernelBench's time limit for one candidate, in seconds.
 inline constexpr double kKernelbenchLimit_s = 180;
-/// A larger speedup gets a flag, but still counts.
+/// A larger speedup gets a flag; metrics still count it.
 inline constexpr double kKernelbenchExcessiveSpeedup = 10;
 
 }  // namespace kbench

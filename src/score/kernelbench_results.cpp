@@ -31,7 +31,8 @@ std::optional<int> id_from(const json& value) {
   return number;
 }
 
-/// The statistics in field `stats`, with the mean from field `time`: KernelBench divides by that.
+/// The statistics in field `stats`, with the mean from field `time`, which KernelBench uses for
+/// speedups.
 std::optional<SideTiming> side_of(const json& entry, const char* time, const char* stats) {
   const auto found = entry.find(stats);
   json all = found != entry.end() && found->is_object() ? *found : json::object();
@@ -44,7 +45,7 @@ bool is_sample(const json& value) {
   return value.is_object() && (value.contains("compiled") || value.contains("correctness"));
 }
 
-/// Reads a boolean field into `flag`; false if there is none.
+/// Reads a boolean field into `flag`; false if it is missing.
 bool read_flag(const json& entry, const char* field, bool& flag) {
   const auto found = entry.find(field);
   if (found == entry.end() || !found->is_boolean()) return false;
@@ -52,7 +53,7 @@ bool read_flag(const json& entry, const char* field, bool& flag) {
   return true;
 }
 
-/// The result of an entry; its sample is `place` unless the entry has a "sample_id".
+/// The result of an entry. Its sample is `place`, unless the entry has a "sample_id".
 KernelBenchResult result_from(const json& entry, int problem, int place) {
   KernelBenchResult result;
   result.problem = problem;

@@ -21,7 +21,7 @@ struct KernelBenchResult {
   nlohmann::json metadata = nlohmann::json::object();
   std::optional<SideTiming> time;       ///< `runtime` and `runtime_stats`
   std::optional<SideTiming> reference;  ///< `ref_runtime`: eager, measured in the same run
-  std::string fault;                    ///< why the entry cannot be read; empty if it can
+  std::string fault;                    ///< why the entry cannot be read; else empty
 };
 
 struct KernelBenchResults {
@@ -29,10 +29,10 @@ struct KernelBenchResults {
   std::vector<std::string> notes;          ///< a sentence for each entry that was ignored
 };
 
-/// Reads the text of an eval_results.json in each form that KernelBench's scripts have written. A
-/// problem has a list of samples, an object of samples by their ids, or one sample itself. If a
-/// sample has several results, the last counts. If the text has no such form, throws kbench::Error
-/// with a clause about the text.
+/// Reads the text of an eval_results.json in every form that KernelBench's scripts have written:
+/// per problem a list of samples, an object of samples by their ids, or a single sample. If a
+/// sample has several results, the last is used. If the text has another form, throws kbench::Error
+/// with a clause about it.
 KernelBenchResults parse_kernelbench_results(std::string_view text);
 
 }  // namespace kbench

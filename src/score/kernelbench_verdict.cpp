@@ -18,14 +18,14 @@ using nlohmann::json;
 constexpr std::size_t kMaxMessageBytes = 300;
 constexpr std::size_t kMaxTrials = 1000;
 
-/// A word in an error's text or name (lower case), and the outcome and cause that it means.
+/// A word (lower case) in an error's text or name, and the outcome and cause that it indicates.
 struct ErrorRow {
   std::string_view word;
   Outcome outcome;
   std::string_view cause;
 };
 
-/// Errors of running code; the first word that occurs counts.
+/// Errors of running code; the first word that occurs decides.
 constexpr ErrorRow kRunRows[] = {
     {"out of memory", Outcome::kOutOfMemory, "allocation_failed"},
     {"outofmemory", Outcome::kOutOfMemory, "allocation_failed"},
@@ -139,7 +139,7 @@ std::optional<double> difference(const json& value) {
   return std::isfinite(number) && number >= 0 ? std::optional(number) : std::nullopt;
 }
 
-/// A result for each difference that KernelBench reports: the trials that failed, in their order.
+/// One result for each difference that KernelBench reports: for the failed trials, in order.
 std::vector<TrialResult> failed_trials(const json& metadata) {
   const auto found = metadata.find("max_difference");
   if (found == metadata.end()) return {};
@@ -168,7 +168,7 @@ std::string slug(std::string_view text) {
   return result;
 }
 
-/// Takes the outcome that kbench wrote when it exported the result, but never `correct`.
+/// Takes over the outcome that kbench wrote when it exported the result, except `correct`.
 void refine(const json& metadata, ImportedVerdict& verdict) {
   const auto outcome = outcome_from_name(text_field(metadata, kOutcomeKey));
   if (!outcome || *outcome == Outcome::kCorrect || *outcome == Outcome::kHarnessFault) return;

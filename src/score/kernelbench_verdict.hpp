@@ -24,7 +24,7 @@ struct ImportedVerdict {
 };
 
 /// Translates KernelBench's `compiled`, `correctness` and `metadata`. The outcome is `correct` only
-/// if both flags are true, whatever the metadata says. If `compiled` is false, the stage is
+/// if both flags are true, regardless of the metadata. If `compiled` is false, the stage is
 /// `compile` or earlier. A failure that is not the candidate's (no GPU was attached) is a
 /// `harness_fault`.
 ImportedVerdict imported_verdict(const KernelBenchResult& result);

@@ -50,7 +50,7 @@ std::vector<double> resampled_ratios(std::span<const Term> terms) {
   std::vector<double> ratios;
   ratios.reserve(kResamples);
   for (int i = 0; i < kResamples; ++i) {
-    // Two sums, because each addition has to wait for the one before it.
+    // Two sums that the CPU adds in parallel; in one sum each addition waits for the one before it.
     Term even{.numerator = 0, .denominator = 0}, odd = even;
     std::uint64_t drawn = 0;
     for (; drawn + 1 < n; drawn += 2) {
@@ -98,7 +98,7 @@ Estimate share_of_firsts(std::span<const ProblemSamples> problems,
   return estimate(terms, std::identity());
 }
 
-/// True if `counts` holds for some first samples, and `known` holds for none of these.
+/// True if `counts` holds for at least one first sample, and `known` for none of those.
 bool none_of_firsts(std::span<const ProblemSamples> problems, bool (*counts)(const SampleResult&),
                     bool (*known)(const SampleResult&)) {
   bool any = false;
@@ -161,8 +161,8 @@ Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
   return estimate(terms, std::identity());
 }
 
-/// Expected largest of `draws` values, drawn without replacement. The i-th smallest of n values is
-/// the largest in C(i−1, draws−1) of C(n, draws) draws.
+/// Expected largest of `draws` values, drawn without replacement. Of the C(n, draws) possible
+/// draws, the i-th smallest of n values is the largest in C(i−1, draws−1).
 double expected_best(std::vector<double> values, std::size_t draws) {
   std::ranges::sort(values);
   const auto n = static_cast<double>(values.size());
@@ -279,7 +279,7 @@ Estimate share_correct(std::span<const ProblemSamples> problems) {
 }
 
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {
-  // A sample without outputs to compare does not tell if the judge computed allclose_at.
+  // A sample without outputs to compare does not show if the judge computes allclose_at.
   const auto gave = [](const SampleResult& s) {
     return !s.allclose_at || *s.allclose_at < HUGE_VAL;
   };

@@ -79,7 +79,7 @@ inline RunFile gpu_run() {
              "level1/19_ReLU", 1),
       1);
   add(correct("beta", "level2/3_MatmulGelu", 0, 0.8), 2);
-  add(correct("gamma", "level1/19_ReLU", 0, 9.0), 1);  // on nobody's manifest
+  add(correct("gamma", "level1/19_ReLU", 0, 9.0), 1);  // on no manifest
   run.bad_lines = {"line 7: is not JSON (cut off or damaged)"};
   return run;
 }

@@ -95,7 +95,7 @@ TEST(Refill, AsksForMoreFromFewOnUntilThereAreEnough) {
   EXPECT_FALSE(refill.wants(5));
 }
 
-/// Limits aside, all that a bench with warm processes needs to be told.
+/// Limits aside, all that a bench with warm processes needs.
 QueueBench with_warm_processes(const char* judge, const char* candidate) {
   return {"ok", judge, candidate, true, -1, std::size_t{1} << 30, 1, true};
 }

@@ -122,7 +122,7 @@ class Fields {
   JsonView object_;
 };
 
-/// `value` rounded to six significant digits; null if there is no finite number.
+/// `value` rounded to six significant digits; null if it is missing or not finite.
 inline nlohmann::json number_or_null(const std::optional<double>& value) {
   if (!value || !std::isfinite(*value)) return {};
   return std::strtod(fmt::format("{:.6g}", *value).c_str(), nullptr);

@@ -35,7 +35,7 @@ class JsonView {
   std::size_t size() const;
   Iterator begin() const;
   Iterator end() const;
-  /// The first child of that name; nothing if there is none or this is no object.
+  /// The first child of that name; nothing if there is none or this is not an object.
   std::optional<JsonView> find(std::string_view key) const;
   /// The name of a child, if an Iterator over an object returned it.
   std::string_view key() const { return key_; }

@@ -19,8 +19,8 @@
 namespace kbench::cli {
 namespace {
 
-// The shell scripts are short because kbench itself prints the completions. Its first line is
-// ":files" if a file name is possible too.
+// The shell scripts are short because kbench itself prints the completions. The output starts with
+// the line ":files" if a file name is also possible.
 constexpr std::string_view kBash = R"sh(# bash completion for kbench
 _kbench() {
   local line files= last=${COMP_WORDS[COMP_CWORD]} before i
@@ -166,7 +166,7 @@ Subcommand add_completion(CLI::App& app) {
   command->prefix_command();
   return {command, [words, &app] {
             const std::string first = words->front();
-            // Read the raw command line, because CLI11 moves options behind the other words.
+            // Reads the raw command line, because CLI11 moves options to its end.
             std::vector<std::string> given = own_command_line();
             if (first == "words")
               return print_words(

@@ -23,8 +23,7 @@ struct Completions {
   bool files = false;  ///< a file or folder name is possible too
 };
 
-/// Sources of names that the CLI11 app does not know. Each is called only if such a name is
-/// possible.
+/// Sources of names that CLI11's app does not know. Each is called only if such a name is possible.
 struct CompletionSources {
   /// Names of the shipped problems.
   std::function<std::vector<std::string>()> problems;
@@ -34,8 +33,8 @@ struct CompletionSources {
   std::function<std::optional<RunFile>(const std::string& path)> run;
 };
 
-/// Returns completions from the options and subcommands of `app`. `words`: the command line with
-/// the program's name. `index`: the word being typed; it may be one past the last.
+/// Returns completions from the options and subcommands of `app`. `words`: the command line,
+/// including the program's name. `index`: of the word being typed, which may be one past the last.
 Completions complete(const CLI::App& app, const std::vector<std::string>& words, std::size_t index,
                      const CompletionSources& sources);
 

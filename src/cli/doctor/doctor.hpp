@@ -39,7 +39,7 @@ struct ProgramFacts {
   std::string version;
 };
 
-/// All that doctor inspects, gathered once; the checks only judge it.
+/// Everything that doctor inspects, gathered once as input of the checks.
 struct Machine {
   std::optional<Installation> installation;
   std::string installation_error;
@@ -90,7 +90,7 @@ std::span<const Check> doctor_checks();
 /// limit. Broken or absent parts do not throw. `self`: the kbench binary.
 Machine look_at_machine(const std::filesystem::path& self);
 
-/// What kbench can run on, according to the checks.
+/// The devices that kbench can run on, according to the checks.
 struct Verdict {
   bool cpu = true, gpu = true;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Judges a machine: one function and one table row for each check.
+// The checks of a machine: one function and one table row for each.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -259,7 +259,7 @@ Finding judge_sandbox(const Machine& machine) {
     if (!row.advice.empty() && advice.find(row.advice) == std::string::npos)
       advice += fmt::format("{}{}", advice.empty() ? "" : "; ", row.advice);
   }
-  // A process that loses its parent is found by its PID namespace, which it cannot leave.
+  // In a PID namespace, even a process that loses its parent can be found, because it cannot leave.
   const std::string_view memory =
       machine.sandbox.has(SandboxPart::kPidNamespace)
           ? "one memory limit holds for all processes of a candidate"

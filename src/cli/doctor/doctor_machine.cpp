@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Gathers what doctor judges.
+// Gathers the input of doctor's checks.
 #include <fmt/format.h>
 #include <sys/statvfs.h>
 #include <unistd.h>

@@ -18,7 +18,7 @@
 namespace kbench::cli {
 namespace {
 
-/// Warns because times that cannot be read are measured again, which takes time.
+/// Warns about times that cannot be read, because measuring them again takes time.
 void tell_unreadable(const RunFile& run, const std::string& file) {
   std::string what;
   if (!run.bad_lines.empty())

@@ -10,7 +10,7 @@
 
 namespace kbench::cli {
 
-/// Command-line arguments that choose what to score.
+/// Command-line arguments that choose problems and candidates.
 struct EvalInputArguments {
   std::vector<std::string> problems;    ///< PROBLEM…
   std::vector<std::string> candidates;  ///< --candidates
@@ -20,7 +20,7 @@ struct EvalInputArguments {
 
 /// The problems and candidates of a run.
 struct EvalInput {
-  std::vector<Problem> problems;      ///< the ones with candidates
+  std::vector<Problem> problems;      ///< the problems that have candidates
   std::vector<Candidate> candidates;  ///< the whole manifest, `missing` ones included
   std::vector<Candidate> shard;       ///< the part that this run judges
   std::vector<std::string> notes;     ///< for stderr

@@ -25,8 +25,8 @@ struct JudgingArguments {
   bool kb_compat = false;
 };
 
-/// Adds the options for the check, the device and the sizes: the same ones for `eval`, `audit` and
-/// `baseline`.
+/// Adds the options for the check, the device and the sizes. They are the same for `eval`, `audit`
+/// and `baseline`.
 void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions& options);
 /// Completes `options` from the parsed arguments. Throws UsageError.
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
@@ -37,7 +37,7 @@ void add_timing_options(CLI::App& app, EvalOptions& options);
 /// Throws UsageError if `--timing` and `--score` ask for different clocks.
 void check_score(const EvalOptions& options);
 
-/// Says if a command takes candidates as baselines (`candidate:PATH`).
+/// If a command takes candidates as baselines (`candidate:PATH`).
 enum class Rivals : std::uint8_t { kTaken, kNone };
 /// Adds `--baseline`.
 void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals);

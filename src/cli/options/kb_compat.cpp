@@ -11,7 +11,7 @@
 namespace kbench::cli {
 namespace {
 
-/// Options that KernelBench's rules decide, or that ask for more checks than those rules have.
+/// Options that KernelBench's rules decide, or that add checks to those rules.
 constexpr const char* kDecided[] = {"--seed",    "--l2",    "--timing-budget", "--require",
                                     "--profile", "--sizes", "--score",         "--eval-mode"};
 

@@ -7,7 +7,7 @@
 
 namespace kbench::cli {
 
-/// A number above zero. CLI11's own check would print the largest double instead of what is wrong.
+/// A number above zero. The message of CLI11's own check would only show the largest double.
 CLI::Validator above_zero();
 
 /// One of these names. The error for a misspelt name suggests the nearest one.

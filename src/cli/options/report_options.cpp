@@ -33,7 +33,7 @@ std::vector<ReportFile> report_files_of(const ReportArguments& arguments) {
 }
 
 /// Writes the Markdown report into the step summary of GitHub Actions, if the `github` format is
-/// asked for.
+/// requested.
 void write_step_summary(const Report& report, std::span<const ReportFile> report_files) {
   const char* file = std::getenv("GITHUB_STEP_SUMMARY");
   const bool is_asked = std::ranges::any_of(report_files, [](const ReportFile& report_file) {
@@ -60,7 +60,7 @@ std::vector<std::string> unmet(const Report& report, const ReportArguments& argu
   if (!arguments.against.empty())
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
   const FailOnResult failed = failed_on(report, fail_on_of(arguments), older ? &*older : nullptr);
-  // Print what was compared even if the gate passes.
+  // Tells what was compared even if the gate passes.
   if (!failed.compared.empty()) tell("kbench: {}\n", failed.compared);
   add(failed.sentences);
   return sentences;
@@ -132,7 +132,7 @@ void check_words(const ReportArguments& arguments) {
   if (!arguments.against.empty()) {
     if (!fail_on.needs_other())
       throw UsageError("--against needs --fail-on new-failure or --fail-on regression");
-    // Fail here, before a run that may take hours.
+    // Fails here, before a run that may take hours.
     if (!std::ifstream(arguments.against))
       throw UsageError(fmt::format("cannot read {} (--against)", arguments.against));
   }

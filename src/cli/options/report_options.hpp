@@ -13,7 +13,7 @@ class App;
 
 namespace kbench::cli {
 
-/// What a report shows, where it is written, and its gates. For `eval` and `report`.
+/// The content of a report, its files, and its gates. For `eval` and `report`.
 struct ReportArguments {
   std::vector<std::string> formats, gates, fail_on, selections;
   std::string expect, against;
@@ -29,7 +29,7 @@ void add_select_option(CLI::App& app, std::vector<std::string>& selections);
 /// The conditions of `--select`; throws UsageError.
 Selection selection_of(const std::vector<std::string>& arguments);
 
-/// What `--fail-on` asks for; throws UsageError.
+/// The conditions of `--fail-on`; throws UsageError.
 FailOn fail_on_of(const ReportArguments& arguments);
 
 /// Checks the arguments before long files are read or a long run starts. Throws UsageError.

@@ -12,12 +12,12 @@ namespace kbench::cli {
 /// A candidate that other candidates are timed against (`--baseline candidate:PATH`), for one
 /// problem.
 struct Rival {
-  std::string baseline;  ///< as it was named
+  std::string baseline;  ///< the value of `--baseline`
   Candidate candidate;
 };
 
 /// The baseline candidates that `--baseline` names, for these problems. Throws UsageError if a path
-/// holds none, or several for one problem, or if the run's rules time no candidates.
+/// has no candidate, or several for one problem, or if the run's rules do not time candidates.
 std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems);
 
 /// Judges the baseline candidates and gives their times to the run, for all candidates judged

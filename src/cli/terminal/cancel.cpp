@@ -18,7 +18,7 @@ int cancel_fd = -1;
 volatile std::sig_atomic_t seen = 0;
 
 /// `timeout`, make and others forward a signal that the whole process group has already received. A
-/// person who presses Ctrl-C again takes longer than this.
+/// second Ctrl-C by a person comes later than this.
 constexpr std::int64_t kSameSignal_ms = 500;
 std::int64_t first_at_ms = 0;
 
@@ -47,10 +47,9 @@ int install_cancel() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
-  // If `head` closes the pipe of a report, write() reports an error instead of a signal ending
-  // kbench.
+  // If `head` closes the pipe of a report, write() reports an error; the signal would end kbench.
   std::signal(SIGPIPE, SIG_IGN);
-  // The same for a file that reaches its size limit.
+  // The same if a file reaches its size limit.
   std::signal(SIGXFSZ, SIG_IGN);
   return cancel_fd;
 }

@@ -4,7 +4,8 @@
 namespace kbench::cli {
 
 /// Installs handlers for SIGINT, SIGTERM and SIGHUP. Returns a descriptor that becomes readable on
-/// the first of these signals. Another one, half a second or more later, ends the process at once.
+/// the first of these signals. A second signal, at least half a second later, ends the process at
+/// once.
 int install_cancel();
 /// True after the first of these signals.
 bool cancelled();

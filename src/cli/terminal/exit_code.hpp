@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-/// The exit codes of all commands. 0: the run finished, whatever its candidates did.
+/// The exit codes of all commands. 0: the run finished, even if candidates failed.
 namespace kbench::cli {
 
 inline constexpr int kFault = 1;          ///< kbench or the machine failed

@@ -21,7 +21,7 @@ std::size_t terminal_width() {
   return ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : kUsual;
 }
 
-/// Ignores a failed write: the run goes on if stderr is closed.
+/// Ignores a failed write, so that the run continues if stderr is closed.
 void tell(const std::string& text) { std::fputs(report::without_commands(text).c_str(), stderr); }
 
 std::string clock_text(double seconds) {

@@ -15,14 +15,15 @@ namespace kbench::cli {
 /// line per candidate.
 class Progress : public Observer {
  public:
-  /// `quiet`: prints nothing. `things`: the word for what is judged. `counted`: the word for those
-  /// of them that count.
+  /// `quiet`: prints nothing. `things`: the word for what is judged. `counted`: the word for the
+  /// things that done() counts.
   explicit Progress(bool quiet, std::string things = "candidates", std::string counted = "failed");
   ~Progress() override;
   void planned(std::size_t total, std::size_t resumed) override;
   void finished(const Record& record) override;
   void note(std::string_view text) override;
-  /// Reports one finished thing: `what` became of it, if it `counts`, and how many seconds it took.
+  /// Reports one finished thing: its result `what`, if it is `counted`, and how many seconds it
+  /// took.
   void done(const std::string& what, bool counts, double seconds);
 
  private:

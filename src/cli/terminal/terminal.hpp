@@ -3,7 +3,7 @@
 
 namespace kbench::cli {
 
-/// Sets colour and width (in columns) from the terminal. If standard output is no terminal: no
+/// Sets colour and width (in columns) from the terminal. If standard output is not a terminal: no
 /// colour, and `width` stays.
 void fit_terminal(bool& color, int& width);
 

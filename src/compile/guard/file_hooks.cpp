@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 //
 // kbench-cc exports these symbols, so every library in its process opens files through them. They
-// restrict what an #include may read, and need no support of the kernel.
+// restrict what an #include may read, on any kernel.
 #include <dlfcn.h>
 
 #include <cerrno>
@@ -28,7 +28,7 @@ using OpenLibrary = void*(const char*, int);
 
 }  // namespace
 
-// Other C++ names, because libc's headers declare or even define the real ones.
+// These have other C++ names, because libc's headers declare or even define the real ones.
 extern "C" {
 __attribute__((visibility("default"))) int kbench_open(const char* path, int flags,
                                                        unsigned mode) asm("open");
@@ -63,8 +63,8 @@ std::FILE* kbench_fopen64(const char* path, const char* mode) {
   return refuse(path) ? nullptr : kNext(path, mode);
 }
 
-// NVRTC tries to load the driver while it compiles, which costs time and is useless here. A
-// confined process gets only libraries that are already loaded.
+// NVRTC tries to load the driver while it compiles, which costs time for nothing. A confined
+// process gets only libraries that are already loaded.
 void* kbench_dlopen(const char* path, int flags) {
   static OpenLibrary* const kNext = real<OpenLibrary>("dlopen");
   return kNext(path, kbench::is_confined() ? flags | RTLD_NOLOAD : flags);

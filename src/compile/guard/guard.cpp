@@ -47,7 +47,7 @@ void limit(const Job& job) {
   };
   set(RLIMIT_CORE, 0);
   set(RLIMIT_FSIZE, kFileBytes);
-  // RLIMIT_DATA counts only writable memory: mapped precompiled headers and libraries do not count.
+  // RLIMIT_DATA counts only writable memory, not mapped precompiled headers and libraries.
   if (job.memory_bytes > 0) set(RLIMIT_DATA, job.memory_bytes);
   // If memory still runs out, the kernel kills the compiler first.
   if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {

@@ -22,8 +22,8 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-/// Paths that any compiler needs to start, and libraries for all users of a machine. No path
-/// belongs to one user.
+/// Paths that any compiler needs to start, and libraries for all users of a machine; no user's own
+/// paths.
 constexpr const char* kSystem[] = {"/usr",
                                    "/opt",
                                    "/lib",
@@ -45,7 +45,7 @@ std::pair<Fd, Fd> report_pipe() {
   return {Fd(ends[0]), Fd(ends[1])};
 }
 
-/// Reads the report without waiting: no process that may write to it still runs.
+/// Reads the report without waiting, because no process that may write to it still runs.
 std::string read_report(int fd) {
   std::string text(4096, '\0');
   const ssize_t count = ::read(fd, text.data(), text.size());

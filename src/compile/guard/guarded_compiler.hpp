@@ -13,7 +13,7 @@ namespace kbench {
 
 class CompileTime;
 
-/// Limits of one run of a compiler that has no limits itself, and its name in messages.
+/// Limits of one run of a compiler, and its name in messages.
 struct GuardedCompiler {
   std::string name;                             ///< "the host compiler"
   std::filesystem::path guard;                  ///< kbench-cc
@@ -22,15 +22,16 @@ struct GuardedCompiler {
   std::vector<std::filesystem::path> readable;  ///< besides the system's paths
 };
 
-/// The folder that a program is installed in: the parent of its `bin`. If there is no `bin`, or if
-/// the parent is the root or the user's home: the program itself, which may be a wrapper.
+/// The folder that a program is installed in: the parent of its `bin`. The program itself, if there
+/// is no `bin`, or if the parent is the root or the user's home (the program may be a wrapper
+/// there).
 std::filesystem::path program_tree(const std::filesystem::path& program);
 
 /// The command line that runs `command` under kbench-cc's guard.
 std::vector<std::string> guarded(const GuardedCompiler& compiler,
                                  const std::vector<std::string>& command);
 
-/// Environment variables of a guarded compiler. They stop the user's environment from changing what
+/// Environment variables of a guarded compiler, so that the user's environment cannot change what
 /// it reads or where it writes.
 std::vector<std::pair<std::string, std::string>> guarded_environment(
     const GuardedCompiler& compiler);
@@ -43,7 +44,7 @@ CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std
 CommandResult run_guarded(const GuardedCompiler& compiler, const std::vector<std::string>& command,
                           CompileTime& time, int cancel_fd);
 
-/// The error of a failed run that is about the compiler and not about the source: compile_timeout,
+/// The error if a run failed because of the compiler and not the source: compile_timeout,
 /// compiler_out_of_memory, compiler_killed, compiler_crash. Nullopt if the log is about the source.
 std::optional<CompileError> compiler_failure(const GuardedCompiler& compiler,
                                              const CommandResult& result,

@@ -6,8 +6,8 @@
 namespace kbench {
 namespace {
 
-// kPrelude has the content of all these headers and is usually included already, so a name only has
-// to exist.
+// kPrelude has the content of all these headers and is usually included before them, so the headers
+// themselves can be empty.
 constexpr std::string_view kEmpty = "#include <kbench_prelude.h>\n";
 
 constexpr CompatibilityHeader kCompatibilityHeaders[] = {
@@ -57,16 +57,16 @@ constexpr CompatibilityHeader kCompatibilityHeaders[] = {
     {"numeric", kEmpty},
     {"type_traits", kEmpty},
     {"utility", kEmpty},
-    // Headers for host code: a leftover #include must not fail a device-only source. Nothing that
-    // they declare is available.
+    // Headers for host code, so that a leftover #include does not fail a device-only source.
+    // Nothing that they declare is available.
     {"chrono", kEmpty},
     {"iostream", kEmpty},
     {"memory", kEmpty},
     {"stdexcept", kEmpty},
     {"string", kEmpty},
     {"vector", kEmpty},
-    // CUDA headers: NVRTC has built in what device code needs of them, and parsing them would be
-    // slow.
+    // CUDA headers. The parts that device code needs are built into NVRTC, and parsing the rest
+    // would be slow.
     {"cuda.h", kEmpty},
     {"cuda_runtime.h", kEmpty},
     {"cuda_runtime_api.h", kEmpty},

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The parts of cub that kernels use, in place of cub/cub.cuh. That header also has the device-wide
-// algorithms, which are host code that NVRTC cannot read. Versions of cub have different headers,
-// and all need C++17.
+// The parts of cub that kernels use, in place of cub/cub.cuh, which also has the device-wide
+// algorithms: host code that NVRTC cannot read. The headers differ between versions of cub, and all
+// need C++17.
 #pragma once
 #if __cplusplus >= 201703L
 #if __has_include(<cub/block/block_adjacent_difference.cuh>)

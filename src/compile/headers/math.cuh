@@ -13,7 +13,7 @@
 #define M_2_SQRTPI 1.12837916709551257390
 #define M_SQRT2 1.41421356237309504880
 #define M_SQRT1_2 0.70710678118654752440
-// pow() of two different types: nvcc finds the C++ library's templates, which compute in double.
+// For pow() of two different types, as in the C++ library under nvcc, which computes in double.
 template <typename T> struct kbench_arithmetic {};
 #define KBENCH_ARITHMETIC(T) \
   template <> struct kbench_arithmetic<T> { typedef double promoted; };

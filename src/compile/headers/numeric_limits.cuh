@@ -4,8 +4,8 @@
 namespace std {
 enum float_round_style { round_indeterminate = -1, round_toward_zero = 0, round_to_nearest = 1 };
 namespace kbench_detail {
-// Constants are members of templates, and no full specialisation has any. NVRTC emits the constants
-// of every class that it instantiates, so it emits only those of types that a source uses.
+// Constants are members of templates, never of full specialisations. NVRTC emits the constants of
+// every instantiated class, so it emits only those of types that a source uses.
 template <typename T, bool kIntegral, bool kFloating> struct limits {
   static constexpr bool is_specialized = false, is_signed = false, is_integer = false,
                         is_exact = false, is_iec559 = false, is_bounded = false,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The content of the compatibility headers for device code, C++14 and later. Types are those of
-// CUDA's own headers for NVRTC (int64_t is long long there), so that both may declare them.
+// The content of the compatibility headers for device code, C++14 and later. Types equal those of
+// CUDA's own headers for NVRTC (where int64_t is long long), because both may declare them.
 #pragma once
 #include <kbench/types.h>
 #include <kbench/limits.h>

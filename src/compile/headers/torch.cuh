@@ -77,7 +77,7 @@ class TensorAccessor<T, 1, PtrTraits, index_t>
   using TensorAccessorBase<T, 1, PtrTraits, index_t>::TensorAccessorBase;
   __host__ __device__ T& operator[](index_t i) const { return this->data_[this->strides_[0] * i]; }
 };
-// The members and their order are those of torch's class, because kernels get it by value.
+// Same members and order as torch's class, because kernels get it by value.
 template <typename T, size_t N, template <typename U> class PtrTraits = DefaultPtrTraits,
           typename index_t = long>
 class GenericPackedTensorAccessor {

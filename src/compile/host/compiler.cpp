@@ -51,7 +51,7 @@ PrecompiledHeaderKind common_kind(HostDevice device) {
   return {device, HeaderSet::kUsual, std::string(kStandard)};
 }
 
-/// True if compiling in another way cannot change the result.
+/// True if another way of compiling cannot change the result.
 bool is_settled(const HostResult& result) {
   const auto* error = std::get_if<CompileError>(&result);
   return error == nullptr || error->cause.starts_with("compile") ||
@@ -85,9 +85,9 @@ struct HostCompiler::Impl {
   KeyedPool<HostResult> pool;  // last, because its threads use the rest
 };
 
-/// Headers may have changed since the precompiled header was built, so a refused one is rebuilt
-/// once. The candidate's text may also lead to messages about precompiled headers, so the header is
-/// to blame only if it fails without that text.
+/// Rebuilds a precompiled header once if the compiler refuses it, because headers may have changed.
+/// A candidate's text may also cause messages about precompiled headers, so the header is blamed
+/// only if it fails without that text.
 HostResult HostCompiler::Impl::compile_on(const PrecompiledHeaderKind& kind,
                                           const std::vector<std::string>& units, HostRun& run) {
   HostResult result = run.compile(precompiled_headers.ready(kind), units);
@@ -95,7 +95,7 @@ HostResult HostCompiler::Impl::compile_on(const PrecompiledHeaderKind& kind,
   if (const PrecompiledHeader precompiled_header = precompiled_headers.ready(kind);
       run.refuses(precompiled_header))
     precompiled_headers.drop(precompiled_header);
-  // Try again in any case: another candidate's compile may have rebuilt the header meanwhile.
+  // Tries again in any case, because another candidate's compile may have rebuilt the header.
   const PrecompiledHeader precompiled_header = precompiled_headers.ready(kind);
   result = run.compile(precompiled_header, units);
   if (is_settled(result) || !run.said().speaks_of_precompiled_header ||
@@ -107,8 +107,8 @@ HostResult HostCompiler::Impl::compile_on(const PrecompiledHeaderKind& kind,
 }
 
 /// Tries one translation unit first, for speed. If that fails, tries one unit for each source, as
-/// torch does, because joined sources may break each other. If the usual headers may not have been
-/// enough, tries again with all of torch's headers.
+/// torch does, because joined sources may conflict. If the usual headers may be insufficient, tries
+/// again with all of torch's headers.
 HostResult HostCompiler::Impl::compile_now(const HostRequest& request, PrecompiledHeaderKind kind,
                                            HostRun& run) {
   const std::vector<std::string> joined{joined_source(request)};
@@ -132,7 +132,7 @@ HostResult HostCompiler::Impl::compile_now(const HostRequest& request, Precompil
 
 HostResult HostCompiler::Impl::work(const HostRequest& request, const std::string& key,
                                     const PrecompiledHeaderKind& kind, const HostFlags& flags) {
-  // Check again: another job may have stored it while this one was queued.
+  // Checks again, because another job may have stored it while this one was queued.
   if (auto known = cache.load(key)) return *known;
   HostResult result =
       compile_in_time<HostResult>(setup.limit, request.budget.get(), [&](CompileTime& time) {

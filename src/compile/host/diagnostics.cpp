@@ -98,9 +98,10 @@ std::string quoted_name(std::string_view quoting) {
   return text.substr(begin + 1, text.find('\'', begin + 1) - begin - 1);
 }
 
-/// Each line of the bindings is one of `functions`; an error there means that no text declares it.
+/// Each line of the bindings names one of `functions`. An error in that line means that no text
+/// declares the function.
 Diagnosis unknown_function(const LogLine& error, const HostRequest& request) {
-  // A line number beyond all functions comes from a text that imitates a log.
+  // A text that imitates a log may give a line beyond all functions.
   std::size_t line = 0;
   std::from_chars(error.line.data(), error.line.data() + error.line.size(), line);
   const bool known = request.functions && line >= 2 && line - 2 < request.functions->size();
@@ -157,7 +158,7 @@ bool may_need_heavy(std::string_view log) {
   while (!log.empty()) {
     const auto line = log_line(next_line(log));
     if (!line || !is_error(*line) || line->file == kBindingsName) continue;
-    if (!instead_of_gone(line->text).empty()) continue;  // none of torch's headers has it
+    if (!instead_of_gone(line->text).empty()) continue;  // no header of torch has it
     const auto says = [&](std::string_view word) {
       return line->text.find(word) != std::string_view::npos;
     };

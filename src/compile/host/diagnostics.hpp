@@ -16,8 +16,8 @@ Diagnosis diagnose_host(std::string_view log, const HostRequest& request);
 /// True if an error may be due to headers of torch that HeaderSet::kUsual leaves out.
 bool may_need_heavy(std::string_view log);
 
-/// True if the log mentions precompiled headers: the compiler may have refused its own, or the
-/// candidate's text may contain the words.
+/// True if the log mentions precompiled headers. The compiler may have refused one, or the
+/// candidate's text contains the words.
 bool speaks_of_precompiled_header(std::string_view log);
 
 }  // namespace kbench

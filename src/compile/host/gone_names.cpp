@@ -12,7 +12,7 @@ constexpr std::string_view kStream =
     "torch no longer has THC: use at::cuda::getCurrentCUDAStream() from <ATen/cuda/CUDAContext.h>";
 constexpr std::string_view kContext = "torch no longer has THC: include <ATen/cuda/CUDAContext.h>";
 
-// The first row that matches counts.
+// The first row that matches is used.
 constexpr GoneName kRows[] = {
     {{"DeprecatedTypeProperties", "ScalarType"},
      "torch expects a scalar type: use x.scalar_type() instead of x.type()"},

@@ -16,7 +16,7 @@
 
 namespace kbench {
 
-/// The device that host code uses. For the CPU it is compiled against an emulation of CUDA's
+/// The device that host code uses. Host code for the CPU is compiled against an emulation of CUDA's
 /// runtime.
 enum class HostDevice : std::uint8_t { kCuda, kCpu };
 
@@ -35,14 +35,13 @@ struct HostFunction {
 struct HostRequest {
   std::vector<HostText> cpp_sources;
   std::vector<HostText> cuda_sources;  ///< host texts made by split_source()
-  /// Functions to bind after the cpp_sources. Nullopt: the texts have a PYBIND11_MODULE of their
-  /// own.
+  /// Functions to bind after the cpp_sources. Nullopt: the texts have their own PYBIND11_MODULE.
   std::optional<std::vector<HostFunction>> functions;
   bool error_handling = true;                   ///< load_inline's with_pytorch_error_handling
-  std::vector<std::string> flags;               ///< extra_cflags; -D, -U, -I and -std count
+  std::vector<std::string> flags;               ///< extra_cflags; only -D, -U, -I and -std are used
   std::vector<std::filesystem::path> includes;  ///< extra_include_paths
-  /// SplitKernel::name of all kernels in cuda_sources; a name of several kernels is there several
-  /// times.
+  /// SplitKernel::name of all kernels in cuda_sources. A name that several kernels have is
+  /// repeated.
   std::vector<std::string> kernels;
   std::vector<std::string> variables;  ///< SplitVariable::name
   HostDevice device = HostDevice::kCuda;
@@ -55,7 +54,7 @@ struct HostStub {
   std::string symbol;                  ///< mangled
   std::string kernel;                  ///< the name in HostRequest::kernels
   /// For NVRTC: "ns::k<float, 4>", or "(void(*)(float*))k" if several kernels have the name. Empty
-  /// if NVRTC cannot find the instance by a name (a lambda among its template arguments).
+  /// if the instance has no name that NVRTC can find, as with a lambda as template argument.
   std::string expression;
 };
 

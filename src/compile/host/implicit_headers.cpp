@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, 5> kNamespaces{"torch", "at", "c10", "py"
 constexpr std::array<std::string_view, 3> kMacros{"PYBIND11_MODULE", "TORCH_CHECK",
                                                   "TORCH_LIBRARY"};
 
-/// True if a directive includes torch's headers, or may: an #include of a macro may name any
+/// True if a directive includes one of torch's headers, or includes a macro, which may name any
 /// header.
 bool may_bring_headers(const SourceToken& directive) {
   if (directive_name(directive) != "include") return false;
@@ -31,7 +31,8 @@ bool is_name_of(const SourceToken& token, std::span<const std::string_view> name
   return token.is_identifier() && is_one_of(token.text, names);
 }
 
-/// True if a source declares such a namespace itself: `namespace at { class Tensor; }`.
+/// True if a source itself declares a namespace of torch or pybind11: `namespace at { class Tensor;
+/// }`.
 bool declares(const SourceTokens& tokens, std::size_t at) {
   return tokens[at].is("namespace") && is_name_of(tokens[at + 1], kNamespaces);
 }

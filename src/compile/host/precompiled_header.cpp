@@ -39,7 +39,8 @@ void write_file(const fs::path& path, std::string_view text) {
   fs::rename(temporary, path);
 }
 
-/// Includes of these headers must resolve; the precompiled header has what they declare.
+/// Makes the stub headers. Their includes must resolve, but the precompiled header already has
+/// their declarations.
 void write_empty_headers(const fs::path& folder) {
   const std::string names = file_text(folder / "empty_headers.txt");
   Lines lines(names);
@@ -86,9 +87,9 @@ std::string precompiled_header_key(const HostSetup& setup, const FoundCompiler& 
   return hash.hex().substr(0, 16);
 }
 
-/// Locks one folder of headers; the kernel releases the lock however its holder ends. The lock file
-/// is in another folder, because a process may lock any file that it can open. Candidates and
-/// compilers can open the headers' files.
+/// Locks one folder of headers. The kernel releases the lock even if its holder is killed. The lock
+/// file is in another folder, because candidates and compilers can open the headers' files and
+/// could lock any of them.
 Fd lock_folder(const fs::path& folder, int cancel_fd) {
   const fs::path locks = folder.parent_path().parent_path() / kLocks;
   fs::create_directories(locks);

@@ -35,8 +35,8 @@ struct PrecompiledHeader {
 
 /// Builds precompiled headers of torch and CUDA, and finds those of earlier runs. With clang, a
 /// shared library holds the code of their inline functions and template instances (-fpch-codegen),
-/// so a candidate neither parses nor compiles them. GCC has no such option and compiles them each
-/// time.
+/// so a candidate neither parses nor compiles them. GCC lacks such an option, so each candidate
+/// compiles them.
 class PrecompiledHeaders {
  public:
   /// `cancel_fd` becomes readable to cancel all builds.

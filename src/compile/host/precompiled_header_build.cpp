@@ -123,9 +123,9 @@ void Build::link_library(const Words& inputs) const {
 }
 
 /// Inline functions of torch's headers use a few symbols that torch's libraries do not export.
-/// Usually nothing calls these functions, but here all are compiled, and a library that lacks a
-/// symbol cannot be loaded. Writes an assembly file that defines the symbols as traps. False if
-/// none is missing.
+/// Usually nothing calls these functions. But this library has the code of all of them, and could
+/// not be loaded without the symbols. Writes an assembly file that defines the symbols as traps.
+/// False if none is missing.
 bool Build::define_missing() const {
   std::unordered_set<std::string> exported;
   for (const std::string& path :
@@ -209,7 +209,7 @@ void build_precompiled_header(const PrecompiledHeader& precompiled_header, const
   try {
     if (with_code) build.code();
   } catch (const Error&) {
-    build.header(false);  // each candidate compiles what it uses: slower, but correct
+    build.header(false);  // slower: each candidate compiles what it uses
   }
   build.library();
   build.runtime();

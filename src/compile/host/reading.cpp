@@ -78,7 +78,7 @@ Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what,
                                      CompileTime& time) const {
   const std::string packed = pack(job);
   const auto works = [&] {
-    // If a library cannot be read, the object that names it is not to blame.
+    // An unreadable library is the machine's fault, not the object's.
     if constexpr (std::is_same_v<Job, ObjectJob>) {
       if (job.libraries) return false;
     }

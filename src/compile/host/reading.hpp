@@ -14,7 +14,7 @@
 #include "compile/host/host_compile.hpp"
 
 // kbench-cc reads a candidate's texts, a compiler's log of them, and the compiler's output. It is a
-// confined process with limits that can be killed. A text that keeps the reader busy, or breaks it,
+// confined process with limits, and can be killed. A text that keeps it busy or crashes it thus
 // harms only its own candidate.
 namespace kbench {
 
@@ -23,8 +23,8 @@ namespace kbench {
 struct TextsJob {
   std::string file_name, file;  ///< the candidate's own
   std::vector<HostText> cpp, cuda;
-  bool are_files = false;      ///< each is a translation unit
-  bool needs_headers = false;  ///< no_implicit_headers: they must include torch's
+  bool are_files = false;      ///< each text is its own translation unit
+  bool needs_headers = false;  ///< no_implicit_headers: the texts must include torch's headers
   bool has_bindings = false;   ///< a PYBIND11_MODULE follows the cpp texts
   bool split = true;           ///< split the cuda texts
 };
@@ -71,10 +71,10 @@ struct LogRead {
 /// Limit of processor time for one reading.
 inline constexpr std::chrono::seconds kReadingLimit{20};
 
-/// Starts kbench-cc for each job, within the time of the compile that the job belongs to. A reading
-/// that fails is a CompileError (compile_timeout, compiler_out_of_memory, compiler_killed,
-/// compiler_crash, compiler_fault). Throws kbench::Error for a fault of the machine, or when the
-/// run is cancelled.
+/// Starts kbench-cc for each job; its time counts as part of the job's compile. A reading that
+/// fails is a CompileError (compile_timeout, compiler_out_of_memory, compiler_killed,
+/// compiler_crash, compiler_fault). Throws kbench::Error for a fault of the machine, or if the run
+/// is cancelled.
 class Reader {
  public:
   template <typename Read>

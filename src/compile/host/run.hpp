@@ -23,8 +23,8 @@ class HostRun {
   /// Compiles the units into one shared object, with the precompiled header.
   HostResult compile(const PrecompiledHeader& precompiled_header,
                      const std::vector<std::string>& units);
-  /// True if the compiler refuses the precompiled header even for an empty unit, which has nothing
-  /// of the candidate's.
+  /// True if the compiler refuses the precompiled header even for an empty unit, without the
+  /// candidate's text.
   bool refuses(const PrecompiledHeader& precompiled_header) const;
   /// What kbench-cc read in the log of the last failed compile.
   const LogRead& said() const { return said_; }

@@ -9,7 +9,7 @@
 namespace kbench {
 namespace {
 
-// A standard newer than the headers' own is possible; an older one is not.
+// Newer standards than that of the headers work; older ones do not.
 constexpr std::array<std::string_view, 2> kNewerStandards = {"c++20", "c++23"};
 
 std::string literal(std::string_view text) {

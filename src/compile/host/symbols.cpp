@@ -16,8 +16,8 @@
 namespace kbench {
 namespace {
 
-/// True if the namespace shows that the C++ library or torch defines a symbol. This avoids reading
-/// 300,000 symbols; if it is wrong, loading the object fails.
+/// True if a symbol's namespace suggests that the C++ library or torch defines it. This avoids
+/// reading 300,000 symbols. If the guess is wrong, loading the object reports the error.
 bool is_of_libraries(std::string_view plain) {
   for (const std::string_view kind : {"vtable for ", "typeinfo for ", "VTT for "}) {
     if (plain.starts_with(kind)) plain.remove_prefix(kind.size());
@@ -43,8 +43,8 @@ std::unordered_set<std::string> exported(const SymbolNames& names,
   return found;
 }
 
-/// True for torch's CUDA functions. Loading would not fail for them, because a process without a
-/// GPU may still have torch's CUDA library.
+/// True for torch's CUDA functions. Loading alone would not fail for them, because a process
+/// without a GPU may still have torch's CUDA library.
 bool is_of_torchs_cuda(std::string_view plain) {
   return starts_with_any(plain, {"at::cuda::", "c10::cuda::", "torch::cuda::", "at::native::"});
 }

@@ -8,9 +8,9 @@
 
 namespace kbench {
 
-/// What host code for the CPU lacks, by the first error in its log. It is a name in torch's CUDA
-/// namespaces that torch's headers (below `includes`) have, or one of these headers. Empty for
-/// other errors: a name that torch does not have is the candidate's fault.
+/// The name or header that the CPU emulation lacks, according to the first error in the log of host
+/// code: a name from torch's headers (below `includes`) in its CUDA namespaces, or one of its CUDA
+/// headers. Empty for other errors. A name that torch does not have is the candidate's fault.
 std::string unsupported_on_cpu(std::string_view log,
                                const std::vector<std::filesystem::path>& includes);
 

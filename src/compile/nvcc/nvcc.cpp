@@ -90,7 +90,7 @@ std::shared_future<HostResult> NvccCompiler::Impl::compile(NvccRequest request) 
   CompileBudget* const budget = request.sources.budget.get();
   return pool.submit(key, budget, [this, key, budget, request = std::move(request)] {
     if (auto kept = cache.load(key)) return *kept;
-    // The limit is per source, and the sources are compiled in parallel.
+    // The limit is per source; the sources are compiled in parallel.
     const auto limit = setup.limit * std::max<std::size_t>(1, nvcc_units(request).size());
     HostResult result = compile_in_time<HostResult>(limit, budget, [&](CompileTime& time) {
       return NvccRun(setup, nvcc(), compiler(), cancel_event.value(), time).compile(request);

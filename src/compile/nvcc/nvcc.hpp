@@ -13,12 +13,12 @@
 
 namespace kbench {
 
-/// Where to find nvcc, and what it works with.
+/// Where to find nvcc, its limits, and the set-up for host code.
 struct NvccSetup {
   HostSetup host;  ///< guard, torch's and Python's headers and libraries, compilers, cache
   std::filesystem::path packages;  ///< folder of Python's CUDA packages; may have bin/nvcc
   std::string cuda_version;        ///< torch's; nvcc must have its major version
-  unsigned jobs = 1;               ///< extensions at once; each takes up to a core per source
+  unsigned jobs = 1;               ///< extensions at once; each uses up to a core per source
   /// Processor time per source. With torch's headers nvcc takes about a minute.
   std::chrono::milliseconds limit{180'000};
   std::size_t memory_bytes = std::size_t{8} << 30;  ///< of each of its processes
@@ -39,8 +39,9 @@ struct NvccSearch {
   std::string absence;
 };
 
-/// Looks for an nvcc of torch's CUDA: only $KBENCH_NVCC if that is set ("none": use no nvcc), else
-/// $CUDA_HOME/bin, PATH, Python's nvidia-cuda-nvcc, /usr/local/cuda/bin.
+/// Looks for an nvcc with the same CUDA major version as torch: only in $KBENCH_NVCC if that is set
+/// ("none": use no nvcc), else in $CUDA_HOME/bin, PATH, Python's nvidia-cuda-nvcc,
+/// /usr/local/cuda/bin.
 NvccSearch find_nvcc(const NvccSetup& setup);
 
 /// A whole extension, as passed to torch's load_inline or load.
@@ -52,7 +53,7 @@ struct NvccRequest {
   bool separate_files = false;
   bool implicit_headers = true;         ///< torch's, ahead of the sources: load_inline's default
   std::vector<std::string> cuda_flags;  ///< those of nvrtc_flags(), and -U
-  std::vector<std::string> libraries;   ///< extra_ldflags; CUDA's own, as "-lcublas", count
+  std::vector<std::string> libraries;   ///< extra_ldflags; only those of CUDA ("-lcublas") are used
   std::string arch;                     ///< "sm_90a"
 };
 

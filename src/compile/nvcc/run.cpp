@@ -43,8 +43,8 @@ Words device_flags(const Words& flags) {
   Words kept;
   for (const auto& flag : flags) {
     if (flag.starts_with("-D") || flag.find("std=") != std::string::npos) continue;
-    // -default-device is NVRTC's own. -O is for host code, which is not optimised so that it
-    // compiles fast.
+    // -default-device is NVRTC's own. -O would only optimise host code, which is left unoptimised
+    // to compile fast.
     if (flag.find("default-device") != std::string::npos || flag.find("-O") == 0) continue;
     const auto known = find_language("cuda")->options({flag});
     if (std::holds_alternative<Words>(known)) kept.push_back(flag);
@@ -175,8 +175,8 @@ std::vector<fs::path> NvccRun::library_folders() const {
   return folders;
 }
 
-/// Links torch's libraries and the CUDA runtime that torch itself has loaded, because a second
-/// runtime in the process would not know of torch's device.
+/// Links torch's libraries and the CUDA runtime that torch itself has loaded. A second runtime in
+/// the process would not know torch's current device.
 Words NvccRun::link_command(const NvccRequest& request, const fs::path& scratch,
                             std::size_t units) const {
   Words words{compiler_.path.string(), "-shared", "-Wl,--no-as-needed", "-o",

@@ -11,8 +11,8 @@ namespace kbench {
 struct NvrtcApi {
   using Program = struct OpaqueNvrtcProgram*;
 
-  /// Loads the builtins in the library's folder, then the library. By itself, NVRTC would load the
-  /// builtins of any CUDA on the loader's path. Throws kbench::Error.
+  /// Loads the builtins in the library's folder, then the library. NVRTC alone would load the first
+  /// builtins on the loader's path, even of another CUDA. Throws kbench::Error.
   explicit NvrtcApi(const std::filesystem::path& library);
   /// "13.0"
   std::string version() const;

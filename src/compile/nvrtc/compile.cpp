@@ -152,9 +152,8 @@ CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const Compil
 }
 
 std::vector<std::string> options_of(const CompilerJob& job) {
-  // Makes a cubin even if only PTX is wanted: a kernel that ptxas refuses would run on no GPU.
-  // Diagnostic 47: a macro is redefined. Candidates and CUDA's headers bring their own M_PI or
-  // INT_MAX.
+  // Makes a cubin even if only PTX is wanted, to reject a kernel that ptxas refuses. Diagnostic 47
+  // (a macro is redefined): candidates and CUDA's headers bring their own M_PI or INT_MAX.
   std::vector<std::string> options = {"-arch=" + real_arch(job.request.arch), "-lineinfo",
                                       "-diag-suppress=47"};
   for (const auto& include : job.includes) options.push_back("-I" + include.string());
@@ -198,7 +197,8 @@ CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   if (program.compile(options) == 0) return artifact_of(program, job.request);
   const std::string log = program.log();
   // NVRTC refuses functions without __device__, although nvcc accepts host helpers next to kernels.
-  // Only then compile them as device code, because -default-device also emits every constant.
+  // They are compiled as device code only after such an error, because -default-device also emits
+  // every constant.
   constexpr std::string_view kDefaultDevice = "-default-device";
   if (log.find(kDefaultDevice) == std::string::npos) return failure(nvrtc, log, job.request);
   options.emplace_back(kDefaultDevice);
@@ -207,7 +207,8 @@ CompileResult compile_once(const NvrtcApi& nvrtc, const CompilerJob& job) {
   return failure(nvrtc, again.log(), job.request);
 }
 
-/// The PTX of a job without the name expressions `names`. It has all kernels that are no templates.
+/// The PTX of a job without the name expressions `names`. It has all kernels that are not
+/// templates.
 std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
                                        const std::vector<std::string>& names) {
   std::erase_if(job.request.name_expressions, [&](const std::string& name) {
@@ -221,8 +222,8 @@ std::optional<std::string> ptx_without(const NvrtcApi& nvrtc, CompilerJob job,
   return artifact == nullptr ? std::nullopt : std::optional(std::move(artifact->image));
 }
 
-/// Compiles a job again that failed with `error` because `names` mean several functions. Each name
-/// then means its only kernel. Returns an error if that is not possible.
+/// Compiles a job again that failed with `error` because `names` are ambiguous. Each of these names
+/// then selects the only kernel with that name. Returns an error if that is not possible.
 CompileResult with_kernels_chosen(const NvrtcApi& nvrtc, const CompilerJob& job,
                                   const std::vector<std::string>& names, CompileError error) {
   const auto ptx = ptx_without(nvrtc, job, names);

@@ -6,8 +6,8 @@
 
 namespace kbench {
 
-/// Compiles one source in this process, which a source may crash. The request's flags are options
-/// for NVRTC, already checked.
+/// Compiles one source in this process; a source may crash it. The request's flags are options for
+/// NVRTC, already checked.
 CompileResult nvrtc_compile(const NvrtcApi& nvrtc, const CompilerJob& job);
 
 }  // namespace kbench

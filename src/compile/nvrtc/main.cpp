@@ -50,10 +50,11 @@ std::string read_all(int fd) {
   }
 }
 
-/// The only answer of this process: that of the compile or of the memory watch, whichever is first.
+/// This process's only answer, either from the compile or from the memory watch, whichever comes
+/// first.
 class Answer {
  public:
-  /// Moves standard output away from descriptor 1, so that nothing NVRTC prints gets into the
+  /// Moves standard output away from descriptor 1, so that NVRTC's prints do not get into the
   /// answer.
   Answer() : fd_(::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3)) {
     ::dup2(STDERR_FILENO, STDOUT_FILENO);
@@ -122,8 +123,8 @@ CompileResult with_refusals(CompileResult result) {
   answer.give(with_refusals(nvrtc_compile(nvrtc, job)));
 }
 
-/// A fault is an answer and not an exit code, because a source may make the compiler exit with any
-/// code.
+/// Reports a fault as an answer, not as an exit code, because a source may make the compiler exit
+/// with any code.
 [[noreturn]] void compile_or_tell() {
   static Answer answer;
   try {

@@ -11,7 +11,8 @@
 namespace kbench {
 namespace {
 
-/// The source splitter takes at most a second of processor time, reading torch's symbols another.
+/// Splitting a source takes at most a second of processor time, and reading torch's symbols
+/// another.
 constexpr rlim_t kProcessorSeconds = 20;
 
 void limit_reader() {

@@ -17,7 +17,7 @@
 namespace kbench {
 namespace {
 
-/// Limit of a message, because a name in it may have 100 kB.
+/// Limit of a message, because it may quote a name of 100 kB.
 constexpr std::size_t kMaxMessageBytes = 4000;
 
 Diagnosis cut(Diagnosis diagnosis) {
@@ -28,7 +28,7 @@ Diagnosis cut(Diagnosis diagnosis) {
   return diagnosis;
 }
 
-/// The texts with empty lines before them, so that lines are those of the candidate's file. A text
+/// The texts with empty lines before them, so that line numbers match the candidate's file. A text
 /// that is not found there stays as it is.
 std::vector<HostText> placed(const std::vector<HostText>& texts, const TextsJob& job) {
   std::vector<HostText> made;

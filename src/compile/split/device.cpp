@@ -127,7 +127,7 @@ class DeviceCode {
   Rewriter& rewriter_;
 };
 
-/// Makes unnamed namespaces inline ones with a name, in which name expressions find kernels.
+/// Turns unnamed namespaces into named inline ones, so that name expressions find their kernels.
 void DeviceCode::name_namespaces(const std::vector<SourceItem>& items) {
   for (const SourceItem& item : items) {
     if (item.is(Kind::kNamespace) && item.name.empty()) {
@@ -156,7 +156,7 @@ void DeviceCode::type(const SourceItem& item) {
 }
 
 /// Removes __device__ and __host__ from lambdas. In device code all lambdas are device lambdas, and
-/// NVRTC needs an option for the words.
+/// NVRTC accepts these words only with an extra option.
 void DeviceCode::plain_lambdas(const SourceItem& item) {
   for (std::size_t i = item.begin; i < item.end; ++i) {
     i = find_device_lambda(unit_.text, i, item.end);

@@ -15,7 +15,7 @@ constexpr std::size_t kMaxTokens = 400'000;
 
 using Arguments = std::vector<SourceTokens>;
 
-/// True if a macro is a launch without its kernel, or without its arguments.
+/// True if a macro contains only a part of a launch, without the kernel or the arguments.
 bool is_part_of_launch(const SourceTokens& body) {
   const auto triple = [&body](std::size_t at, std::string_view what) {
     return body[at].is(what) && body[at + 1].is(what) && body[at + 2].is(what);
@@ -128,11 +128,11 @@ class Expander {
   const SourceMacros& macros_;
   SourceTokens out_;
   std::vector<bool> scopes_;     ///< for each open bracket: true for a namespace's
-  std::size_t inner_depth_ = 0;  ///< open brackets of no namespace
+  std::size_t inner_depth_ = 0;  ///< open brackets that are not a namespace's
   std::string line_ends_;        ///< of arguments, written before the next token
 };
 
-/// True if a brace at the end of `out_` would be that of a namespace or of extern "C".
+/// True if a brace after `out_` would open a namespace or extern "C".
 bool Expander::opens_namespace() const {
   std::size_t at = out_.size();
   if (at > 1 && out_[at - 1].kind == SourceKind::kString && out_[at - 2].is("extern")) return true;
@@ -160,7 +160,7 @@ void Expander::emit(SourceToken token) {
 
 bool Expander::hides(const SourceMacro& macro) const {
   if (is_part_of_launch(macro.body) || macros_.has_attributes(macro)) return true;
-  // At namespace scope, the macro may be a declaration, or the name in one.
+  // At namespace scope, the macro may be a declaration, or a name within one.
   return macro.is_function && inner_depth_ == 0 &&
          (macros_.declares(macro) || !macros_.is_conditional(macro.name));
 }

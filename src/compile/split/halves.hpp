@@ -9,11 +9,11 @@
 
 namespace kbench {
 
-/// The device code, for NVRTC; `rewriter` may hold insertions already.
+/// The device code, for NVRTC. `rewriter` may already have insertions.
 std::string device_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                         Rewriter& rewriter);
 
-/// The host code, for the host compiler; `rewriter` may hold insertions already. Throws
+/// The host code, for the host compiler. `rewriter` may already have insertions. Throws
 /// SplitRefusal.
 std::string host_code(const SourceUnit& unit, const std::vector<PlacedItem>& items,
                       Rewriter& rewriter);

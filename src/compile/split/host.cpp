@@ -36,7 +36,7 @@ class HostCode {
   Rewriter& rewriter_;
 };
 
-/// The directive as nvcc's host pass would read it: there, __CUDACC__ is defined.
+/// The directive as nvcc's host pass reads it, with __CUDACC__ defined.
 std::string with_cudacc(const SourceToken& directive) {
   std::string made = "#";
   for (const SourceToken& token : directive_tokens(directive)) {
@@ -71,7 +71,7 @@ std::string HostCode::stub(const SourceItem& item) {
     }
     arguments += fmt::format("::kbench_split::argument({}){}, ", name, each.is_pack ? "..." : "");
   }
-  // The last element is no parameter, because an array cannot be empty.
+  // The last element is a filler, because an array cannot be empty.
   return fmt::format(
       " const ::kbench_split::Argument kb_arguments[] = {{{}{{}}}}; "
       "::kbench_split::launch_stub(kb_arguments, "

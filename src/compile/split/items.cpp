@@ -190,7 +190,7 @@ void ItemParser::head(SourceItem& made, std::size_t end) {
   scan(made, end);
 }
 
-/// Reads a declaration that ends at its semicolon and of which only the names matter.
+/// Reads a declaration up to its semicolon; only its names matter.
 void ItemParser::simple(SourceItem& made, Kind kind, std::size_t end) {
   made.kind = kind;
   made.end = statement_end(made.specifiers, end);

@@ -9,8 +9,8 @@
 
 namespace kbench {
 
-/// One declaration of a namespace or class, with what the source splitter must know. All places are
-/// token indices; kNoToken if there is none.
+/// One declaration of a namespace or class: the facts that the source splitter needs. All places
+/// are token indices; kNoToken if there is none.
 struct SourceItem {
   enum class Kind : std::uint8_t {
     kDirective,
@@ -29,8 +29,8 @@ struct SourceItem {
   std::size_t open = kNoToken, close = kNoToken;  ///< brackets of a function's parameters
   std::size_t body = kNoToken, body_end = kNoToken;  ///< a function's or class's braces
   std::size_t initializer = kNoToken;                ///< a variable's = or {, a constructor's :
-  std::string name;                ///< of a member defined outside its class "Class::name"
-  std::vector<std::string> names;  ///< all that it declares
+  std::string name;                ///< "Class::name" for a member defined outside its class
+  std::vector<std::string> names;  ///< all names that it declares
   bool is_template = false;
   bool is_instance = false;  ///< explicit instantiation: template …;
   bool is_special = false;   ///< explicit specialisation: template <> …

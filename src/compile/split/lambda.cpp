@@ -19,7 +19,7 @@ struct Capture {
   std::string name, value;
 };
 
-/// One lambda as token indices, and the names that it needs of the function around it.
+/// One lambda as token indices, and the names that it uses from the function around it.
 struct DeviceLambda {
   std::size_t begin = 0, end = 0;  ///< from [ to after }
   std::size_t attributes = 0;
@@ -85,7 +85,7 @@ DeviceLambda read_lambda(const SourceText& text, std::size_t begin) {
   return lambda;
 }
 
-/// Identifiers of the lambda that may be names of the function around it.
+/// Identifiers in the lambda that may belong to the function around it.
 std::vector<std::string> free_names(const SourceText& text, const DeviceLambda& lambda) {
   LocalNames own;
   collect_locals(text, lambda.body, lambda.end, own);
@@ -178,7 +178,7 @@ ParameterText parameter_text(const SourceText& text, const DeviceLambda& lambda)
   return {fmt::format("template <typename {}> ", fmt::join(types, ", typename ")), list};
 }
 
-/// The class that replaces the lambda. `with_body`: with the lambda's body on its own lines.
+/// The class that replaces the lambda; `with_body`: including the lambda's body.
 std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const std::string& name,
                     bool with_body, int next_line) {
   const SourceText& text = unit.text;
@@ -192,7 +192,7 @@ std::string functor(const SourceUnit& unit, const DeviceLambda& lambda, const st
   made += parameters.head + (lambda.is_host ? "__host__ " : "") + "__device__ auto operator()" +
           parameters.list + (lambda.is_mutable ? "" : " const") + result;
   if (!with_body) return made + "; };";
-  // The body stands on lines of its own, because it may hold directives.
+  // The body gets its own lines, because it may contain directives.
   made += fmt::format("\n#line {} \"{}\"\n", text[lambda.body].line, unit.file_name);
   for (std::size_t i = lambda.body; i < lambda.end; ++i) {
     made += (i == lambda.body ? "" : text[i].space) + text[i].text;

@@ -7,9 +7,9 @@
 namespace kbench {
 
 /// Replaces each device lambda in a host function by a class template before that function, in
-/// device code and host code. Its members are the lambda's captures. A kernel instantiated with it
-/// has a name, unlike one with a lambda. `count` numbers the lambdas of the source. Throws
-/// SplitRefusal.
+/// device code and host code. The lambda's captures become its members. A kernel instantiated with
+/// this class has a name; one with a lambda has none. `count` numbers the lambdas of the source.
+/// Throws SplitRefusal.
 void rewrite_lambdas(const SourceUnit& unit, const SourceItem& function, Rewriter& device,
                      Rewriter& host, int& count);
 

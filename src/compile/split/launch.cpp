@@ -60,7 +60,7 @@ std::size_t kernel_begin(const SourceText& text, std::size_t open, std::size_t b
                               text.is(at - 1, "]") || text.is(at - 1, ">")) &&
                              !text.is(at - 1, "return") && !text.is(at - 1, "else") &&
                              !text.is(at - 1, "do");
-      // A ) may also end the condition of an if: then the brackets are no part of the kernel.
+      // A ) may also end the condition of an if; then the brackets do not belong to the kernel.
       if (is_suffix && !text.is(at - 1, "if") && !text.is(at - 1, "while")) continue;
     } else if (text[last].is_identifier()) {
       at = last;
@@ -103,7 +103,7 @@ void rewrite_directive(const SourceTokens& tokens, std::size_t at, Rewriter& rew
   const SourceText body(directive_tokens(tokens[at]));
   std::size_t first = 2;
   if (body.is(first, "(") && body[first].space.empty()) first = body.after_group(first);
-  // Uses of a macro that begins with <<< or ends with >>> were expanded before.
+  // Uses of macros that begin with <<< or end with >>> are already expanded.
   const std::size_t end = body.tokens.size() - 1;
   if (!has_launch(body, first, end) || starts_launch(body, first)) return;
   if (body.is_triple(end - 3, ">")) return;

@@ -24,7 +24,7 @@ bool ends_declarator(std::string_view next) {
   return is_one_of(next, kEnds);
 }
 
-/// A search for names covers at most this many tokens.
+/// The most tokens that a search for names covers.
 constexpr std::size_t kMaxStatementTokens = 1024;
 
 std::size_t first_looked_at(std::size_t at, std::size_t begin) {
@@ -47,8 +47,8 @@ std::size_t enclosing_bracket(const SourceText& text, std::size_t at, std::size_
   return kNoToken;
 }
 
-/// True if a statement, the head of a for, or a parameter of a lambda begins at `at`; there "a * b"
-/// declares b.
+/// True if `at` begins a statement, the head of a for, or a lambda's parameter. In such a place "a
+/// * b" declares b.
 bool begins_declaration(const SourceText& text, std::size_t at, std::size_t begin) {
   if (at == begin) return true;
   const std::string_view before = text[at - 1].text;

@@ -19,8 +19,8 @@ struct LocalNames {
   std::map<std::string, std::string, std::less<>> template_parameters;
 };
 
-/// Adds the names that are declared in [begin, end) of a function's body. It recognizes
-/// declarations by their form, because no types are known here.
+/// Adds the names that are declared in [begin, end) of a function's body. Recognizes declarations
+/// by their form, because types are unknown here.
 void collect_locals(const SourceText& text, std::size_t begin, std::size_t end, LocalNames& names);
 
 /// All names of `function` that are declared before `end`.

@@ -16,7 +16,7 @@ constexpr std::array<std::string_view, 5> kSpaceAttributes = {
 
 constexpr std::size_t kMaxIdentifiers = 500'000;
 
-/// Macros of torch's headers that a source may write before kernels.
+/// Macros of torch's headers that may precede kernels in a source.
 constexpr std::string_view kKnownMacros = R"cuda(
 #define C10_HOST_DEVICE __host__ __device__
 #define C10_DEVICE __device__
@@ -109,7 +109,7 @@ const SourceMacro* SourceMacros::find(std::string_view name, int line) const {
   return meaning.definition == kNoToken ? nullptr : &all[meaning.definition];
 }
 
-/// Sets what a use after each of the definitions means.
+/// Sets the meaning that a use has after each of the definitions.
 void SourceMacros::settle(Definitions& definitions) {
   std::vector<SourceMacro>& all = definitions.all;
   Meaning meaning;
@@ -160,7 +160,7 @@ bool SourceMacros::is_conditional(std::string_view name) const {
   return found != macros_.end() && found->second.is_conditional;
 }
 
-/// Each body is read once here, however many macros name it.
+/// Reads each body only once, even if many macros name it.
 void SourceMacros::summarize(Definitions& definitions) {
   for (const SourceMacro& definition : definitions.all) {
     definitions.own_marks |= own_marks(definition);

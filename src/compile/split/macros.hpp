@@ -27,17 +27,16 @@ class SourceMacros {
  public:
   explicit SourceMacros(const SourceTokens& tokens);
 
-  /// The definition for a use at `line`, or null. Among branches of an #if it is the one that nvcc
-  /// would see: the one with __global__ or __device__. Throws SplitRefusal if several differ about
-  /// kernels.
+  /// The definition for a use at `line`, or null. Among branches of an #if, this is the one for
+  /// nvcc: with __global__ or __device__. Throws SplitRefusal if several such definitions conflict.
   const SourceMacro* find(std::string_view name, int line) const;
-  /// True if the body names __global__, __device__ or the like, or a macro that does.
+  /// True if the body names __global__, __device__ or another such word, or a macro that does.
   bool has_attributes(const SourceMacro& macro) const { return (macro.marks & kAttribute) != 0; }
   /// True if the body, or that of a macro in it, has attributes, braces, semicolons or launches.
   bool declares(const SourceMacro& macro) const;
   /// True if several definitions of the name are in branches of an #if.
   bool is_conditional(std::string_view name) const;
-  /// All identifiers that a use of the macro may expand to; empty if `name` is no macro.
+  /// All identifiers that a use of the macro may expand to; empty if `name` is not a macro.
   const std::set<std::string, std::less<>>& identifiers(std::string_view name) const;
 
  private:
@@ -49,7 +48,7 @@ class SourceMacros {
     bool is_conflict = false;
     int line = 0;  ///< of the definition that conflicts
   };
-  /// All definitions of one name, in the order of the source; an #undef is one without a name.
+  /// All definitions of one name, in the order of the source; an #undef counts as a nameless one.
   struct Definitions {
     std::vector<SourceMacro> all;
     std::vector<Meaning> meanings;  ///< after each of `all`
@@ -73,8 +72,8 @@ class SourceMacros {
 /// True for __global__, __device__, __host__, __constant__, __managed__.
 bool is_space_attribute(std::string_view word);
 
-/// Expands the macros that hide what the source splitter must see: attributes, declarations at
-/// namespace scope, device lambdas, `<<<`. Line ends stay where they were.
+/// Expands the macros that hide parts that the source splitter needs: attributes, declarations at
+/// namespace scope, device lambdas, `<<<`. Line ends keep their places.
 SourceTokens expand_macros(const SourceTokens& tokens, const SourceMacros& macros);
 
 }  // namespace kbench

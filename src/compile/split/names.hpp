@@ -9,8 +9,8 @@
 namespace kbench {
 
 /// True if [begin, end) has a launch or a name that only host code has: torch and ATen, containers,
-/// functions of the CUDA runtime, exceptions. Names of torch in the compatibility headers do not
-/// count.
+/// functions of the CUDA runtime, exceptions. Ignores names of torch that the compatibility headers
+/// have.
 bool names_host(const SourceText& text, std::size_t begin, std::size_t end);
 
 /// True for a single word that only host code has: torch, cudaMalloc, throw.
@@ -27,8 +27,8 @@ bool is_device_header(std::string_view header);
 /// True for headers that a host compiler does not need, or cannot read.
 bool is_device_only_header(std::string_view header);
 
-/// A library that host code cannot use without nvcc: a cause and a sentence. Both are empty if
-/// there is none.
+/// A library that host code can use only with nvcc: a cause and a sentence. Both are empty if there
+/// is none.
 struct HostLibrary {
   std::string_view cause, message;
 };

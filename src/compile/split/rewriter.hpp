@@ -9,7 +9,7 @@
 
 namespace kbench {
 
-/// Changes a source's text; the tokens that are left keep their lines.
+/// Changes a source's text. The remaining tokens keep their lines.
 class Rewriter {
  public:
   explicit Rewriter(const SourceTokens& tokens)

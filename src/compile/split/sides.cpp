@@ -21,8 +21,8 @@ constexpr std::size_t kMaxMentions = 2'000'000;
 
 /// Facts about one declaration, which decide where it is placed.
 struct Traits {
-  Names mentions;       ///< identifiers anywhere in it, those of its macros included
-  Names calls;          ///< those followed by arguments or template arguments
+  Names mentions;       ///< identifiers anywhere in it and in its macros
+  Names calls;          ///< identifiers followed by arguments or template arguments
   Names host_mentions;  ///< identifiers of the part that host code would have
   bool is_device_code = false;
   bool names_host = false;
@@ -50,7 +50,7 @@ bool has_device_member(const SourceItem& type) {
   });
 }
 
-/// A member defined outside its class is placed as the class is.
+/// The name that decides: a member defined outside its class goes where the class goes.
 std::string declared_name(const std::string& name) {
   const std::size_t colon = name.find("::");
   return colon == std::string::npos ? name : name.substr(0, colon);
@@ -90,7 +90,7 @@ class Placement {
   struct Declared {
     std::vector<std::size_t> items;
     std::size_t in_device = 0;
-    bool all_constexpr = true;  ///< and none of them names host code
+    bool all_constexpr = true;  ///< all are constexpr, and none of them names host code
   };
   std::map<std::string, Declared, std::less<>> declared_;
 };
@@ -142,7 +142,7 @@ bool Placement::type_names_host(const SourceItem& type) const {
   if (type.members.empty()) return names_host(unit_.text, type.begin, type.end);
   if (names_host(unit_.text, type.begin, type.body)) return true;
   return std::any_of(type.members.begin(), type.members.end(), [this](const SourceItem& member) {
-    if (member.is(Kind::kFunction)) return false;  // left out if it does
+    if (member.is(Kind::kFunction)) return false;  // such functions are left out of device code
     return member.is(Kind::kType) ? type_names_host(member)
                                   : names_host(unit_.text, member.begin, member.end);
   });
@@ -190,7 +190,7 @@ void Placement::set_in_device(std::size_t at, bool in_device) {
   }
 }
 
-/// True if device code and host code may both have it, unless it mentions a host declaration.
+/// True if both device code and host code may have it, unless it mentions a host declaration.
 bool Placement::may_be_shared(std::size_t at) const {
   const SourceItem& item = *items_[at].item;
   if (traits_[at].names_host || item.is_host) return false;
@@ -198,7 +198,7 @@ bool Placement::may_be_shared(std::size_t at) const {
   return !item.is(Kind::kVariable) || item.is_const || item.is_constexpr;
 }
 
-/// Puts all that `found` mentions, directly or not, into device code.
+/// Adds everything that `found` mentions, directly or not, to device code.
 void Placement::close_over_device(std::vector<std::size_t> found) {
   while (!found.empty()) {
     const std::size_t at = found.back();
@@ -250,8 +250,8 @@ std::vector<bool> Placement::named_by_device_lambdas() const {
   return named;
 }
 
-/// Removes constants from device code that no device code names and whose initialisers run at load
-/// time. Device code does not have the functions that they call.
+/// Removes constants from device code if device code does not name them and their initialisers run
+/// at load time. Device code lacks the functions that such initialisers call.
 void Placement::drop_what_runs_at_load() {
   const std::vector<bool> named = named_by_device_lambdas();
   LoadTime load_time(unit_, [this](std::string_view name) { return declared_.contains(name); });
@@ -263,8 +263,8 @@ void Placement::drop_what_runs_at_load() {
   }
 }
 
-/// Removes unneeded declarations that mention host ones from device code; false if there are none.
-/// If the host declarations are constexpr, adds those to device code instead.
+/// Removes unneeded declarations that mention host declarations from device code; false if there
+/// are none. Host declarations that are constexpr are added to device code instead.
 bool Placement::drop_what_needs_host() {
   bool changed = false;
   for (std::size_t i = 0; i < items_.size(); ++i) changed |= drop_if_it_needs_host(i);

@@ -17,7 +17,8 @@ struct SourceUnit {
   std::string file_name;
 };
 
-/// One declaration that is no namespace, and if it belongs to device code, host code or both.
+/// One declaration other than a namespace, and the decision if it belongs to device code, host code
+/// or both.
 struct PlacedItem {
   const SourceItem* item = nullptr;
   std::string scope;  ///< "a::b::", without unnamed namespaces
@@ -34,13 +35,14 @@ struct PlacedItem {
 /// - Types, aliases and constants without these are in both, unless they name something that only
 ///   one of them has.
 /// - Functions without these are host code, and also device code if device code names them.
-/// - Of device code, host code has the kernels, the variables, and all that it names.
+/// - Host code also gets the kernels, the device variables, and all device declarations that it
+///   names.
 std::vector<PlacedItem> place_items(const SourceUnit& unit);
 
-/// True for a function that only device code can call. A constexpr function is none, because host
-/// constants may use it.
+/// True for a function that only device code can call. A constexpr function is not one, because
+/// host constants may use it.
 bool is_device_only(const SourceItem& function);
-/// True for a member function that device code cannot have: __host__, or it names host things.
+/// True for a member function that device code cannot have: it is __host__, or names host code.
 bool is_host_member(const SourceUnit& unit, const SourceItem& member);
 
 }  // namespace kbench

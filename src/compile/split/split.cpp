@@ -17,7 +17,7 @@ namespace {
 
 using Kind = SourceItem::Kind;
 
-/// A candidate has at most a megabyte, and at most as many line ends are put before its text.
+/// A candidate has at most a megabyte, plus at most as many line ends before its text.
 constexpr std::size_t kMaxSourceBytes = std::size_t{4} << 20;
 
 std::string with_plain_line_ends(std::string_view source) {
@@ -74,7 +74,7 @@ void check(const SourceUnit& unit, const PlacedItem& placed) {
   }
 }
 
-/// For each kernel's name: its index, and whether it was defined.
+/// For each kernel's name: its index, and if it was defined.
 using KnownKernels = std::map<std::string, std::pair<std::size_t, bool>>;
 
 /// Adds a kernel or a device variable to `made`.
@@ -101,7 +101,7 @@ void list(const SourceUnit& unit, const PlacedItem& placed, KnownKernels& known,
   }
 }
 
-/// True for a declaration that only host code has, although device code may name it.
+/// True for a declaration that only host code has and that device code may name.
 bool is_host_only(const PlacedItem& placed) {
   const SourceItem& item = *placed.item;
   const bool is_data = item.is(Kind::kVariable) || item.is(Kind::kType) || item.is(Kind::kAlias);

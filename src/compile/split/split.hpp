@@ -26,16 +26,16 @@ struct SplitVariable {
 /// One CUDA source as device code and host code; both keep the source's lines.
 struct SplitSource {
   std::string device;  ///< for NVRTC: an unnamed namespace is an inline one, named kbench_unnamed
-  std::string host;    ///< for a C++17 compiler, where __global__ and the like mean nothing
+  std::string host;    ///< for a C++17 compiler; __global__ and the like are empty macros there
   std::vector<SplitKernel> kernels;
   std::vector<SplitVariable> variables;
-  /// Types, aliases and constants that name something that only host code has, so that device code
-  /// lacks them. Device code that names one needs nvcc.
+  /// Types, aliases and constants that device code lacks, because they name something that only
+  /// host code has. Device code that names one needs nvcc.
   std::vector<std::string> host_only;
 };
 
-/// Why a source cannot be split: it has a form that the source splitter does not know, or it is
-/// invalid (`syntax_error`).
+/// Why a source cannot be split: the source splitter does not know one of its forms, or the source
+/// is invalid (`syntax_error`).
 struct SplitRefusal {
   std::string cause;    ///< a short name
   std::string message;  ///< one sentence

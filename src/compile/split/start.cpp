@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-/// Words that look like calls but are none, and types that convert.
+/// Words that look like calls but are not, and types that convert.
 constexpr std::array<std::string_view, 31> kWords = {
     "sizeof",      "alignof",     "alignas",      "decltype",   "noexcept",
     "static_cast", "if",          "return",       "const_cast", "reinterpret_cast",
@@ -26,7 +26,7 @@ constexpr std::array<std::string_view, 47> kMathematics = {
     "atan",   "atan2",  "sinh",   "cosh",  "tanh", "asinh", "acosh",   "atanh", "erf",   "erfc",
     "erfinv", "tgamma", "lgamma", "floor", "ceil", "round", "rint",    "trunc", "fmod",  "fmin",
     "fmax",   "min",    "max",    "hypot", "fma",  "ldexp", "copysign"};
-/// Members of std that device code never has; other members count as constexpr.
+/// Members of std that device code never has. All others are treated as constexpr.
 constexpr std::array<std::string_view, 22> kHostOfStd = {
     "filesystem", "this_thread", "locale", "system",       "time",   "clock",
     "rand",       "srand",       "malloc", "calloc",       "fopen",  "tmpfile",
@@ -79,7 +79,7 @@ std::size_t after_angles(const SourceTokens& tokens, std::size_t at, std::size_t
 
 }  // namespace
 
-/// `at` is the last name of a::b::name; all the names count.
+/// `at` is the last name of a::b::name; the decision uses all its names.
 bool LoadTime::is_host_call(const SourceTokens& tokens, std::size_t begin, std::size_t at) const {
   const std::string_view name = tokens[at].text;
   std::size_t first = at;
@@ -107,7 +107,7 @@ bool LoadTime::is_macro(const SourceToken& name) const {
 }
 
 bool LoadTime::runs_by_macro(const std::string& name, int line) {
-  // It is not known here which branch of an #if counts.
+  // The branch of an #if that is compiled is unknown here.
   if (unit_.macros.is_conditional(name)) return false;
   const SourceMacro* macro = unit_.macros.find(name, line);
   if (macro == nullptr) return false;

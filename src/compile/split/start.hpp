@@ -12,9 +12,9 @@
 
 namespace kbench {
 
-/// Finds the initialisers that run when host code is loaded, by their form. They have a lambda or a
-/// `new`, or call a function that neither the source declares nor device code has: getpid, dlopen,
-/// std::time. Device code has mathematics, conversions and most of std.
+/// Finds the initialisers that run when host code is loaded, by their form: they have a lambda or a
+/// `new`, or call a function that neither the source declares nor device code has (getpid, dlopen,
+/// std::time). Device code has mathematics, conversions and most of std.
 class LoadTime {
  public:
   /// `is_declared` is true for names that the source declares. `unit` must outlive this object.

@@ -10,7 +10,7 @@
 namespace kbench {
 namespace {
 
-/// Limit of open brackets and of open #ifs, because each #if keeps a copy of the open brackets.
+/// Limit of open brackets and of open #ifs. Each #if keeps a copy of the open brackets.
 constexpr std::size_t kMaxOpen = 2500;
 
 [[noreturn]] void refuse_bracket(const SourceToken& token) {
@@ -34,8 +34,8 @@ struct Branches {
   bool has_after = false;
 };
 
-/// Updates the open brackets at an #if, at its branches and at its end: only those of the first
-/// branch count.
+/// Updates the open brackets at an #if, its branches and its end. The first branch's brackets are
+/// the ones that stay.
 void follow(const SourceToken& directive, std::vector<std::size_t>& open,
             std::vector<Branches>& conditions) {
   const std::string_view name = directive_name(directive);

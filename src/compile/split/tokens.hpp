@@ -22,8 +22,8 @@ enum class SourceKind : std::uint8_t {
   kEnd,
 };
 
-/// A piece of C++ with the white space before it, in which comments are blanks. All tokens in order
-/// are the source without comments, with the same columns.
+/// A piece of C++ and the white space before it. Comments become blanks, so all tokens in order
+/// give the source without comments, with the same columns.
 struct SourceToken {
   SourceKind kind = SourceKind::kEnd;
   std::string space;
@@ -43,7 +43,7 @@ inline constexpr std::size_t kNoToken = std::numeric_limits<std::size_t>::max();
 /// `>>` can close two template lists.
 SourceTokens source_tokens(std::string_view source, int first_line = 1);
 
-/// The tokens of a directive's line after its `#`, with a backslash before each line end in them.
+/// The tokens of a directive's line after its `#`; a backslash precedes each line end in them.
 SourceTokens directive_tokens(const SourceToken& directive);
 
 /// "if", "define", …; "" for a lone #.
@@ -56,14 +56,14 @@ bool is_conditional(const SourceToken& directive);
 /// leave different brackets open, only the first branch counts. Throws SplitRefusal.
 std::vector<std::size_t> bracket_partners(const SourceTokens& tokens);
 
-/// A longer template list counts as none, so that a single `<` or `>` does not lead to a search
+/// Longer template lists are not recognized, so that a single `<` or `>` does not lead to a search
 /// through the whole file.
 inline constexpr std::size_t kMaxTemplateTokens = 4096;
 
 /// Tokens and their bracket pairs.
 struct SourceText {
   explicit SourceText(SourceTokens source_tokens_of);
-  /// The token at `at`; the end token for every index after it.
+  /// The token at `at`; beyond the last one, the end token.
   const SourceToken& operator[](std::size_t at) const {
     return tokens[std::min(at, tokens.size() - 1)];
   }

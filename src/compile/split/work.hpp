@@ -5,9 +5,9 @@
 
 namespace kbench {
 
-/// Limits the work of one split. A source of a few kilobytes could take hours, by macros or by
-/// scans that begin again at each token. The counts belong to the thread, because a hundred small
-/// functions spend from them, all for the same source.
+/// Limits the work of one split. Otherwise a source of a few kilobytes could take hours, by macros
+/// or by scans that start again at each token. The counts are per thread, so the many small
+/// functions that use them need no parameter.
 class SplitWork {
  public:
   SplitWork();   ///< starts the counts of this thread
@@ -25,7 +25,7 @@ void spend_steps(std::size_t steps, int line = 1);
 /// Counts bytes that are copied or made, in the same way.
 void spend_bytes(std::size_t bytes, int line = 1);
 
-/// The steps of a macro's use, of a token's copy, and of a name's lookup in a set.
+/// The steps for a macro's use, a token's copy, and a name's lookup in a set.
 inline constexpr std::size_t kMacroSteps = 128;
 inline constexpr std::size_t kCopySteps = 40;
 inline constexpr std::size_t kLookupSteps = 16;

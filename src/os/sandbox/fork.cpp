@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT
 // How a sandboxed process gets a PID namespace. The first process of a namespace is its init: when
-// it ends, the kernel kills all others in it. A candidate is a bad init, because signals that it
-// does not handle would not reach it. So a helper is the init, and only waits. The helper shares
-// the memory of the forking process, so that a fork copies it only once. Landlock keeps that memory
-// from the processes that the helper forks, so there is no such namespace without Landlock.
+// it ends, the kernel kills all others in it. A candidate must not be the init, because signals
+// that it does not handle would not reach it. So a helper is the init, and only waits. The helper
+// shares the memory of the forking process, so that a fork copies it only once. Landlock hides that
+// memory from the processes that the helper forks. Without Landlock there is therefore no PID
+// namespace.
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -31,7 +32,7 @@ namespace kbench {
 struct SandboxForker::Helper {
   static constexpr std::size_t kStackBytes = std::size_t{256} << 10;
   std::unique_ptr<std::byte[]> stack{new std::byte[kStackBytes]};
-  ucontext_t before{};  ///< where a child continues
+  ucontext_t before{};  ///< the context in which a child continues
   bool in_child = false;
   int greeting = -1;  ///< the child's end of the socket pair by which it reports its PID
   uid_t user = 0;
@@ -58,8 +59,8 @@ bool mount_own() {
   return true;
 }
 
-/// Waits until `child` has ended, and reaps all others. The plain system call cannot fail here. The
-/// helper must not call libc's function, because that uses data of a thread of the forking process.
+/// Waits until `child` has ended, and reaps all others. This system call cannot fail here. The
+/// helper must not use libc's wrapper, because that uses data of a thread of the forking process.
 int wait_as_init(pid_t child) {
   int status = 0;
   while (::syscall(SYS_wait4, -1, &status, 0, nullptr) != child) {
@@ -67,7 +68,7 @@ int wait_as_init(pid_t child) {
   return status;
 }
 
-/// The PID of the process that sent a byte; -1 if it hung up.
+/// The PID of the process that sent a byte; -1 if the other end was closed.
 pid_t greeted(int fd) {
   char byte = 0;
   iovec part{&byte, 1};
@@ -88,15 +89,15 @@ pid_t greeted(int fd) {
   return credentials.pid;
 }
 
-/// The first action of a child: makes its group before it reports, because the group may be
-/// signalled from then on.
+/// The first action of a child. It makes its process group before it reports, because the parent
+/// may signal the group from then on.
 void greet(int fd) {
   ::setsid();
   [[maybe_unused]] const ssize_t sent = ::send(fd, "", 1, MSG_NOSIGNAL);
   ::close(fd);
 }
 
-/// Two seconds together with kForkPause.
+/// Two seconds in total, with kForkPause.
 constexpr int kForkAttempts = 20;
 constexpr std::chrono::milliseconds kForkPause{100};
 
@@ -128,8 +129,8 @@ pid_t SandboxForker::fork() {
     const pid_t pid = fork_by_helper();
     helped_ = helped_ || pid >= 0;
     if (pid >= 0) return pid;
-    // After a success, a failure may be temporary, because others may use all namespaces for a
-    // while. A weaker sandbox instead would reward a candidate that uses them up.
+    // If earlier forks succeeded, other processes may have used up all namespaces for a while. A
+    // weaker sandbox would then reward a candidate that uses them up.
     helpers_work_ = helped_;
     if (!helped_) break;
     if (attempt == kForkAttempts) {

@@ -16,13 +16,13 @@ constexpr std::uint64_t kReadFile = 1u << 2;
 constexpr std::uint64_t kReadDir = 1u << 3;
 constexpr std::uint64_t kTruncate = 1u << 14;
 constexpr std::uint64_t kIoctlDevice = 1u << 15;
-/// Rights that apply to a file that is not a folder.
+/// Rights that apply to files, not only to folders.
 constexpr std::uint64_t kOfFiles = kExecute | kWriteFile | kReadFile | kTruncate | kIoctlDevice;
 constexpr std::uint64_t kTcp = 3;     // binding, connecting
 constexpr std::uint64_t kScopes = 3;  // abstract sockets, signals
 constexpr std::uint32_t kAskVersion = 1;
 constexpr int kRulePathBeneath = 1;
-constexpr long kCreateRuleset = 444;  // the same on all architectures
+constexpr long kCreateRuleset = 444;  // same number on all architectures
 constexpr long kAddRule = 445;
 constexpr long kRestrictSelf = 446;
 
@@ -68,7 +68,7 @@ bool landlock(const std::vector<FilePermission>& permissions) {
   const int abi = landlock_abi();
   if (abi == 0) return false;
   const Ruleset handled{file_rights(abi), kTcp, kScopes};
-  // Older kernels accept only the first fields.
+  // Older kernels accept only a shorter structure.
   const std::size_t size = abi >= kLandlockScopes ? 24 : abi >= 4 ? 16 : 8;
   const auto ruleset = static_cast<int>(::syscall(kCreateRuleset, &handled, size, 0));
   if (ruleset < 0) return false;

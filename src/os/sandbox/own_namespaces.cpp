@@ -22,7 +22,7 @@
 namespace kbench {
 namespace {
 
-/// A waiting process must not hold streams open, because readers wait for their end.
+/// A waiting process must not hold streams open, because their readers would never see the end.
 void close_all_but(int fd) {
   const auto kept = static_cast<unsigned>(fd);
   if (kept > 0) ::syscall(SYS_close_range, 0u, kept - 1, 0u);
@@ -66,7 +66,7 @@ bool is_hung_up(int fd) {
   do {
     count = ::read(report, &status, sizeof status);
   } while (count < 0 && errno == EINTR);
-  // A killed init has reported nothing; then its own status is used.
+  // A killed init has reported nothing, so its own status is used.
   int of_init = 0;
   while (::waitpid(init, &of_init, 0) < 0 && errno == EINTR) {
   }
@@ -77,7 +77,7 @@ bool is_hung_up(int fd) {
   throw Error(std::string(what) + ": " + std::strerror(errno));
 }
 
-/// After unshare(CLONE_NEWPID): returns in the second process of the new namespace.
+/// Call it after unshare(CLONE_NEWPID). Returns in the second process of the new namespace.
 void go_on_inside() {
   std::array<int, 2> ends{};
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail_namespace("cannot create a pipe");

@@ -6,14 +6,14 @@ namespace kbench {
 /// The namespaces that a process got.
 struct OwnNamespaces {
   bool pid = false;
-  bool net = false;  ///< and IPC, and the user namespace that both belong to
+  bool net = false;  ///< network and IPC namespaces, in a user namespace of their own
 };
 
 /// Returns in a process with its own PID, network and IPC namespaces, as far as the kernel allows.
 /// The calling process stays outside and waits. It ends like the inner process, with the same exit
-/// code or by the same signal. Remaining processes in the namespace end with it, and if it is
-/// killed, all of them are. The first process inside only waits, because a compiler would be a bad
-/// init: its own signals would not reach it. Without a PID namespace, the caller itself continues.
+/// code or by the same signal. Its end also kills the remaining processes in the namespace. The
+/// namespace's first process only waits: a compiler must not be the init, because its own signals
+/// would not reach it. Without a PID namespace, the caller itself continues.
 ///
 /// Call it while the process has one thread. The waiting processes keep a copy-on-write copy of the
 /// memory, so call it only in small processes. Throws kbench::Error if no process can be started.

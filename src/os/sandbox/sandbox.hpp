@@ -12,25 +12,25 @@
 #include <string_view>
 #include <vector>
 
-/// The sandbox of a process that runs a candidate's code. All of it works without privileges. Parts
-/// that a kernel lacks or refuses are left out, and can be listed.
+/// The sandbox of a process that runs a candidate's code. It needs no privileges. Parts that a
+/// kernel lacks or refuses are left out, and the parts in use can be listed.
 namespace kbench {
 
 /// One part of the sandbox.
 enum class SandboxPart : std::uint8_t {
   kSession,       ///< its own session and process group
-  kPidNamespace,  ///< sees only its own processes; they all die with it
-  kNetNamespace,  ///< no network, and no abstract sockets of others
+  kPidNamespace,  ///< sees only its own processes, which all die with it
+  kNetNamespace,  ///< no network, and no abstract sockets of outside processes
   kPrivileges,    ///< no capabilities, and none from set-uid programs
   kFiles,         ///< Landlock: files from a list; no memory or environment of others
-  kScopes,        ///< Landlock 6: no signals and no abstract sockets to others
+  kScopes,        ///< Landlock 6: no signals and no abstract sockets to outside processes
   kSystemCalls,   ///< a seccomp filter
   kLimits,        ///< file size, open files, no core files; first to be killed
   kProcessLimit,  ///< number of processes and threads
   kTemporary,     ///< a private /tmp and /var/tmp
 };
 
-/// The folders of temporary files that a sandboxed process has as private ones (kTemporary).
+/// The folders of temporary files that are private to a sandboxed process (kTemporary).
 std::span<const char* const> temporary_folders();
 
 /// One part: its name in run files, and what to do if a machine lacks it.
@@ -72,9 +72,9 @@ class SandboxForker {
   SandboxForker(const SandboxForker&) = delete;
   SandboxForker& operator=(const SandboxForker&) = delete;
 
-  /// Like fork(): the child's PID, 0 in the child, which leads its own session, or -1 with errno.
-  /// EAGAIN: namespaces worked before and have failed for two seconds. The PID is valid in this
-  /// process; the child sees another one.
+  /// Like fork(): returns the child's PID, 0 in the child, or -1 with errno. The child leads its
+  /// own session. EAGAIN: namespaces worked before and have failed for two seconds. The PID is
+  /// valid in this process; the child sees another one.
   pid_t fork();
   /// The same for a process without a sandbox.
   pid_t fork_plainly();
@@ -82,8 +82,8 @@ class SandboxForker {
   /// may run.
   SandboxParts enter(const SandboxSetup& setup);
 
-  /// Translates a result of waitpid(): it may be of the helper that forked the child, which ends
-  /// after the child and its descendants. Returns the child's own PID and status.
+  /// Translates a result of waitpid(), which may come from the helper that forked the child. The
+  /// helper ends after the child and its descendants. Returns the child's own PID and status.
   struct Ended {
     pid_t pid;
     int status;
@@ -100,15 +100,15 @@ class SandboxForker {
   std::unique_ptr<Helper> mine_;                      ///< in the child: the helper that forked it
 };
 
-/// In a sandboxed process: removes paths with these prefixes from its list of files. The calling
-/// thread and its later children can no longer open them; open files stay open. Paths in the
-/// process's own folder and its own /tmp stay allowed. False if the kernel refuses. Does nothing
-/// without a sandbox or its `files` part.
+/// In a sandboxed process: forbids paths with these prefixes. The calling thread and its later
+/// children can no longer open them; open files stay open. Paths in the process's own folder and
+/// its own /tmp stay allowed. False if the kernel refuses. Does nothing without a sandbox or its
+/// `files` part.
 bool narrow_sandbox(std::span<const std::string_view> prefixes);
-/// The same for GPUs. Also refuses the driver requests that make a context (GpuRequest) to all
-/// threads. Otherwise a stopped process could compute on with work queued in a context that kbench
-/// does not know: a second one, or a child's. After it has its context it needs no other. False if
-/// the kernel refuses either. Does nothing without a sandbox.
+/// The same for GPUs. Also refuses, for all threads, the driver requests that make a context
+/// (GpuRequest). A process needs only one context. A second one, or a child's, is unknown to
+/// kbench, so work queued in it would run on while the process is stopped. False if the kernel
+/// refuses either. Does nothing without a sandbox.
 bool close_gpus();
 
 /// The parts of the sandbox that this machine supports, found by entering one.

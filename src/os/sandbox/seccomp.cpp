@@ -23,15 +23,15 @@ constexpr std::uint32_t kArchitecture = AUDIT_ARCH_X86_64;
 #elif defined(__aarch64__)
 constexpr std::uint32_t kArchitecture = AUDIT_ARCH_AARCH64;
 #else
-constexpr std::uint32_t kArchitecture = 0;  // no table
+constexpr std::uint32_t kArchitecture = 0;  // unknown architecture
 #endif
-/// The bit of calls of x86-64's second table. Other architectures have no numbers that large.
+/// This bit marks calls of x86-64's x32 table. Other architectures have no call numbers that large.
 constexpr std::uint32_t kX32 = 0x40000000;
-/// The bits of a socket's type that are no flags.
+/// The bits of a socket's type without the flags.
 constexpr std::uint32_t kSocketTypes = 0xf;
 /// CLONE_NEW*: mount, cgroup, uts, ipc, user, pid, net.
 constexpr std::uint32_t kNamespaceFlags = 0x7e020000;
-/// The bits of clone's flags for the signal that the parent gets at the child's end.
+/// The bits of clone's flags with the signal that the parent gets at the child's end.
 constexpr std::uint32_t kExitSignal = 0xff;
 
 // Numbers from 424 on are the same on all architectures. Older headers lack their names.
@@ -50,16 +50,16 @@ constexpr RefusedCall kCalls[] = {
     {"rt_sigqueueinfo", SYS_rt_sigqueueinfo, EPERM, RefusedWhen::kNotItself},
     {"rt_tgsigqueueinfo", SYS_rt_tgsigqueueinfo, EPERM, RefusedWhen::kNotItself, 2},
     {"pidfd_send_signal", 424, EPERM, RefusedWhen::kAnySignal},
-    // A process that is stopped while others are timed could make the kernel send it a SIGCONT.
+    // With a timer, a process that is stopped while others are timed could get a SIGCONT.
     {"timer_create", SYS_timer_create, EPERM},
     {"mq_notify", SYS_mq_notify, EPERM},
     {"fcntl", SYS_fcntl, EPERM, RefusedWhen::kSignalsOrLeases},
     {"prctl", SYS_prctl, EPERM, RefusedWhen::kContinues},
-    // These calls leave the group that is stopped while others are timed. They seem to succeed,
-    // because libraries start workers in sessions of their own.
+    // With these calls a process would leave its group, which is stopped while others are timed.
+    // They seem to succeed, because libraries start workers in sessions of their own.
     {"setsid", SYS_setsid, 0},
     {"setpgid", SYS_setpgid, 0},
-    // Other ways to files: mounts, handles that bypass permissions, namespaces.
+    // Other ways to reach files: mounts, handles that bypass permissions, namespaces.
     {"mount", SYS_mount, EPERM},
     {"umount2", SYS_umount2, EPERM},
     {"pivot_root", SYS_pivot_root, EPERM},
@@ -76,8 +76,8 @@ constexpr RefusedCall kCalls[] = {
     {"quotactl_fd", 443, EPERM},
     {"fanotify_init", SYS_fanotify_init, EPERM},
     {"fanotify_mark", SYS_fanotify_mark, EPERM},
-// Reports of other processes' accesses to files that are only readable here. Each user has few of
-// them, and the user's other programs need them.
+// Watches of files, which report other processes' accesses. Each user has few watches, and the
+// user's other programs need them.
 #if defined(__x86_64__)
     {"inotify_init", SYS_inotify_init, EPERM},
 #endif
@@ -103,9 +103,9 @@ constexpr RefusedCall kCalls[] = {
     {"unshare", SYS_unshare, EPERM},
     {"setns", SYS_setns, EPERM},
     {"clone", SYS_clone, EPERM, RefusedWhen::kClones},
-    // Its flags are in memory, which a filter cannot read; libc falls back to clone.
+    // clone3's flags are in memory, which a filter cannot read; libc falls back to clone.
     {"clone3", 435, ENOSYS},
-    // Ways into the kernel that need no file.
+    // Ways to use the kernel without a file.
     {"bpf", SYS_bpf, EPERM},
     {"perf_event_open", SYS_perf_event_open, EPERM},
     {"userfaultfd", SYS_userfaultfd, EPERM},
@@ -124,7 +124,7 @@ constexpr RefusedCall kCalls[] = {
     {"iopl", SYS_iopl, EPERM},
     {"ioperm", SYS_ioperm, EPERM},
 #endif
-    // The machine as a whole.
+    // Changes to the whole machine.
     {"reboot", SYS_reboot, EPERM},
     {"settimeofday", SYS_settimeofday, EPERM},
     {"clock_settime", SYS_clock_settime, EPERM},
@@ -133,16 +133,16 @@ constexpr RefusedCall kCalls[] = {
     {"acct", SYS_acct, EPERM},
     {"syslog", SYS_syslog, EPERM},
     {"vhangup", SYS_vhangup, EPERM},
-    // The network, and programs that listen on a socket with a path, such as a container daemon or
-    // a key agent. Landlock does not treat such a socket as a file.
+    // The network, and sockets with a path, on which programs such as a container daemon or a key
+    // agent listen. Landlock does not treat such a socket as a file.
     {"socket", SYS_socket, EPERM, RefusedWhen::kNotUnixStream},
     {"socketpair", SYS_socketpair, EPERM, RefusedWhen::kNotUnixStream},
     {"connect", SYS_connect, EPERM},
 };
 
-/// From the driver's open source: for a request to /dev/nvidia* it checks only the number
-/// (_IOC_NR). One of these requests contains another request. Unified memory does not work in a
-/// process before the process initializes its own.
+/// From the driver's open source, which checks only the number (_IOC_NR) of a request to
+/// /dev/nvidia*. One of these requests contains another request. The others include the start of
+/// unified memory, without which it does not work.
 constexpr GpuRequest kGpuRequests[] = {
     {"NV_ESC_REGISTER_FD", 201, 0xff},
     {"NV_ESC_IOCTL_XFER_CMD", 211, 0xff},
@@ -168,7 +168,7 @@ sock_filter jump(std::uint16_t comparison, std::uint32_t value, std::uint8_t yes
   return {static_cast<std::uint16_t>(BPF_JMP | BPF_K | comparison), yes, no, value};
 }
 
-/// Loads the lower half of an argument; the kernel uses only that half in these calls.
+/// Loads the lower half of an argument, the only half that the kernel uses in these calls.
 sock_filter load_argument(std::size_t n = 0) {
   return load(offsetof(seccomp_data, args) + n * sizeof(std::uint64_t));
 }
@@ -272,7 +272,8 @@ std::vector<sock_filter> filter_of_gpus() {
 bool install(std::vector<sock_filter> filter) {
   if (kArchitecture == 0) return false;
   const sock_fprog program{static_cast<unsigned short>(filter.size()), filter.data()};
-  // Without the second flag, older kernels slow such processes' loads down, which changes times.
+  // SPEC_ALLOW: without this flag, older kernels slow down the loads of filtered processes, which
+  // changes times.
   constexpr unsigned kAllThreads = 1u << 0;
   constexpr unsigned kPlainSpeculation = 1u << 2;
   for (const unsigned flags : {kAllThreads | kPlainSpeculation, kAllThreads})

@@ -33,7 +33,7 @@ struct RefusedCall {
 /// All refused calls. To add one: a row.
 std::span<const RefusedCall> refused_calls();
 
-/// A request of ioctl() by which a process opens a GPU. `bits`: the bits of the request that the
+/// A request of ioctl() by which a process opens a GPU. `bits`: the part of the request that the
 /// driver checks.
 struct GpuRequest {
   std::string_view name;
@@ -42,21 +42,21 @@ struct GpuRequest {
 };
 std::span<const GpuRequest> gpu_requests();
 
-/// The processes that a process may send signals to, by the system call filter. SIGCONT is always
-/// refused: two stopped processes that send it to each other would not both stay stopped.
+/// The processes to which the filter lets a process send signals. SIGCONT is always refused,
+/// because one process could resume another that kbench has stopped.
 enum class SignalRule : std::uint8_t {
   kAny,     ///< no limit here: a PID namespace or Landlock limits it
-  kItself,  ///< only the calling process and its group; no single children
+  kItself,  ///< only the calling process and its group, not its single children
 };
 
-/// Refuses the calls of the table to all threads of this process and their later children.
+/// Refuses the calls in refused_calls() to all threads of this process and their later children.
 /// SignalRule::kItself also refuses signals other than SIGCONT. Calls of other tables (32 bit, x32)
 /// are refused too. False if the kernel or the machine has no such filter. Call
 /// prctl(PR_SET_NO_NEW_PRIVS) first.
 bool seccomp(SignalRule signals);
 
-/// Refuses requests that open a GPU with EPERM, in all threads, including earlier ones, and for any
-/// open descriptor. An existing context keeps working.
+/// Refuses, with EPERM, requests that open a GPU, in all threads, including earlier ones, and for
+/// any open descriptor. An existing context keeps working.
 bool refuse_gpu_requests();
 
 }  // namespace kbench

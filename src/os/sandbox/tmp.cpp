@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A sandboxed process's private folders of temporary files. They are file systems in memory that
-// end with its namespaces. The paths that it may use below the machine's folders are mounted again
-// at their places.
+// A sandboxed process's private folders of temporary files. They are file systems in memory and end
+// with its namespaces. Paths below the machine's folders that it may use are mounted again in the
+// same places.
 #include <fcntl.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
@@ -38,7 +38,7 @@ struct MountAttributes {
 };
 constexpr std::uint64_t kReadOnly = 1;
 
-/// A file or folder from before the new folder was mounted over it.
+/// A file or folder that the new folder's mount would hide.
 struct Kept {
   fs::path path;
   Fd tree;
@@ -50,7 +50,7 @@ bool is_below(const fs::path& path, const fs::path& folder) {
   return end == folder.end() && rest != path.end();
 }
 
-/// Keeps an existing path; false if that fails.
+/// Keeps an existing path reachable; false if that fails.
 bool keep(const fs::path& path, bool writable, std::vector<Kept>& kept) {
   struct stat status {};
   if (::stat(path.c_str(), &status) != 0) return true;
@@ -83,7 +83,7 @@ bool replace(const fs::path& folder, const SandboxSetup& setup) {
   std::vector<fs::path> readable;
   for (const auto& path : setup.readable)
     if (is_below(path, folder)) readable.push_back(path);
-  // Folders come before the paths below them, and include those.
+  // A folder sorts before the paths below it, which its mount includes.
   std::sort(readable.begin(), readable.end());
   std::vector<Kept> kept;
   for (const auto& path : readable) {
@@ -111,7 +111,7 @@ bool mount_temporary_folders(const SandboxSetup& setup) {
     if (!error && std::find(folders.begin(), folders.end(), folder) == folders.end())
       folders.push_back(folder);
   }
-  // A folder that the process may read as a whole is not replaced.
+  // A folder that the process may read completely is not replaced.
   const bool is_read = std::ranges::any_of(folders, [&](const fs::path& folder) {
     return std::ranges::find(setup.readable, folder) != setup.readable.end();
   });

@@ -10,7 +10,7 @@ namespace kbench::ptx {
 namespace {
 
 constexpr std::size_t kFirstRing = 16;
-/// Consecutive time-outs without other progress in the cluster that count as a deadlock.
+/// After this many consecutive time-outs without other progress in the cluster, it is a deadlock.
 constexpr std::uint32_t kTimeOuts = 1U << 16;
 
 LateCopy& at(LateCopies& late, std::uint64_t number) {

@@ -86,8 +86,8 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   const std::uint64_t threads = std::uint64_t{shape[0]} * shape[1] * shape[2];
   block->live_threads = static_cast<std::uint32_t>(threads);
   block->shared = Bytes(grid.shared_bytes);
-  // Not zeros, so that a read before a write changes the result. NaN (0xff bytes) can vanish in a
-  // comparison; a huge number (0x7e bytes) does not.
+  // The fill is not zero, so that a read before a write changes the result. NaN (0xff bytes) can
+  // vanish in a comparison; a huge number (0x7e bytes) does not.
   const int poison = grid.backwards ? 0x7e : 0xff;
   if (grid.shared_bytes != 0) std::memset(block->shared.data(), poison, grid.shared_bytes);
   if (grid.watched && grid.shared_bytes != 0) {
@@ -100,7 +100,7 @@ std::unique_ptr<Block> make_block(Grid& grid, const std::array<std::uint32_t, 3>
   return block;
 }
 
-/// State of the warps after one round of turns.
+/// State of the warps after each has run one slice.
 struct Round {
   bool done = true;
   bool only_spins = true;

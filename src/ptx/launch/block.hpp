@@ -13,7 +13,7 @@ decltype(Grid::tids) number_threads(const std::array<std::uint32_t, 3>& extents)
 
 enum class BlockEnd : std::uint8_t {
   kDone,
-  kSuspended,  ///< only spins, or has used up its slice: run it again later
+  kSuspended,  ///< only spins, or has used up its slice; run it again later
   kParted,     ///< yields to other blocks first: see Grid::parts
   kStopped,    ///< the launch ends early
 };

@@ -59,7 +59,7 @@ std::optional<std::vector<std::size_t>> Module::parameter_bytes(std::string_view
 
 std::span<std::byte> Module::variable(std::string_view name) {
   for (Program::Global& global : impl->program->globals) {
-    // The stored name is "constant w" or "variable w", as in messages.
+    // The stored name is "constant w" or "variable w", for use in messages.
     const std::string_view known = global.name;
     if (known.substr(known.find(' ') + 1) == name) return {global.storage.data(), global.bytes};
   }
@@ -142,8 +142,8 @@ class BlockOrder {
   std::uint64_t count_, offset_ = 0, step_ = 1;
 };
 
-/// Blocks that wait after a load while others continue. More would use memory and reveal no more
-/// races.
+/// Limit of blocks that wait after a load while others continue. A higher limit would take more
+/// memory and find no more races.
 constexpr std::size_t kParted = 32;
 
 /// Assigns clusters of blocks to host threads: new ones up to the residency, then suspended ones.
@@ -309,7 +309,8 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.launch = &launch;
   grid.options = &options;
   grid.watched = options.sanitize != Sanitize::kNone;
-  // Hashed, so that each of several interleaved launches soon runs in both orders.
+  // Hashed, because seeds of interleaved launches may follow a pattern; each launch then soon runs
+  // in both orders.
   grid.backwards = options.schedule_seed != 0 && mix(options.schedule_seed) >> 63 != 0;
   grid.parts = grid.watched && options.schedule_seed != 0;
   grid.parameters = pack_parameters(*kernel, launch);

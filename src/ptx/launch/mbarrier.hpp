@@ -57,8 +57,8 @@ inline std::optional<Mbarrier> load_mbarrier(const std::byte* at) {
 /// Advances the phase if it is complete, stores the state and wakes waiting lanes.
 void store_mbarrier(Context& c, std::byte* at, Mbarrier barrier);
 
-/// Performs the late arrivals at the mbarrier `at` until its phase completes. False if more arrive
-/// than it expects.
+/// Performs late arrivals at the mbarrier `at` until its phase completes. False if there are more
+/// arrivals than it expects.
 bool settle_arrivals(Context& c, std::byte* at);
 
 /// Performs the copies of late arrivals at an mbarrier that has been invalidated.

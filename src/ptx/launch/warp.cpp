@@ -213,8 +213,8 @@ void release(Block& block, unsigned id) {
   }
 }
 
-/// A warp counts as 32 threads once all its live lanes have arrived, as barriers with a count
-/// require.
+/// A warp counts as 32 threads once all its live lanes have arrived; barriers with a count need
+/// this.
 bool complete(const Block& block, const Barrier& barrier) {
   if (barrier.expected == 0) {
     for (std::size_t i = 0; i < block.warps.size(); ++i) {

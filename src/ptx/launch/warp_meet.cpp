@@ -3,9 +3,9 @@
 
 #include "ptx/machine/warp_sync.hpp"
 
-// Lets lanes meet at different instructions of one kind, because compilers copy an instruction into
-// both branches of an `if`. Lanes meet only if the warp could not continue otherwise. Each lane
-// uses the operands and results of its own instruction.
+// Lets lanes meet at different copies of one instruction, because compilers copy an instruction
+// into both branches of an `if`. Lanes meet only if the warp could not continue otherwise. Each
+// lane uses the operands and results of its own copy.
 namespace kbench::ptx {
 namespace {
 
@@ -44,7 +44,7 @@ bool same_kind(const Fragment& a, const Fragment& b) {
   return b.wait == Wait::kConverge && a.ip->full == b.ip->full && a.ip->aux == b.ip->aux;
 }
 
-/// The lanes at this kind of instruction whose partners are all at it, too.
+/// The lanes at this kind of instruction whose partners have all reached it.
 std::uint32_t complete_lanes(const Warp& warp, const Fragment& kind, const SyncRow& row) {
   std::array<std::uint32_t, kLanes> members{};
   std::uint32_t lanes = 0;

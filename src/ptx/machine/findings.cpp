@@ -13,8 +13,8 @@
 namespace kbench::ptx {
 namespace {
 
-/// Warp instructions that a host thread still runs after a fault, to count threads with the same
-/// fault.
+/// After a fault, a host thread runs this many more warp instructions, to count threads with the
+/// same fault.
 constexpr std::uint64_t kAfterFault = std::uint64_t{1} << 18;
 
 /// Faults of a single thread; other threads of the grid can continue for a while.
@@ -80,8 +80,8 @@ void first_fault(Context& c, const Instr& in, FaultKind kind, const Site& site,
   c.grid->fault_details = {&in, warp_number(c), 1, 1, source_of(c, in)};
 }
 
-/// A fault after the first: the same elsewhere, or a different one in a block without faults so
-/// far.
+/// Handles a fault after the first: the same fault in another thread, or a different one in a block
+/// that had none.
 void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
                  const std::string& what, bool block_was_whole) {
   Grid& grid = *c.grid;
@@ -92,7 +92,7 @@ void later_fault(Context& c, const Instr& in, unsigned lane, const Site& site,
     if (first.warp == warp_number(c)) ++first.warp_lanes;
     return;
   }
-  // If a thread of the block is gone, faults of the others may be a consequence.
+  // Once a thread of the block is gone, faults of the others may be a consequence.
   if (!block_was_whole) return;
   Finding* entry = grid.findings.count(FindingKind::kFault, &in, 1, grid.options->max_findings);
   if (entry == nullptr) return;
@@ -196,7 +196,7 @@ std::string place_text(const std::string& region, std::int64_t offset, std::uint
 }
 
 bool note(Context& c, const Instr& in, FindingKind kind, std::uint32_t lanes, Finding*& entry) {
-  // If a thread of the block is gone, findings in the others may be a consequence.
+  // Once a thread of the block is gone, findings in the others may be a consequence.
   if (c.block->faulted) return false;
   const std::uint32_t fresh = fresh_lanes(*c.warp, in, kind, lanes);
   if (fresh == 0) return false;

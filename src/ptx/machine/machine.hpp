@@ -42,7 +42,7 @@ struct alignas(64) Instr {
   std::uint32_t d = kNone;
   std::array<std::uint32_t, 4> s{kNone, kNone, kNone, kNone};
   std::uint32_t extra = kNone;  ///< second destination; ld and st: offset of the Shape record
-  std::int64_t imm = 0;         ///< displacement, shuffle of bits, size
+  std::int64_t imm = 0;         ///< displacement, size or another constant
   const std::uint32_t* list = nullptr;  ///< further operands
   std::uint16_t flags = 0;              ///< meaning depends on the instruction
   std::uint8_t aux = 0;                 ///< meaning depends on the instruction
@@ -56,14 +56,14 @@ struct alignas(64) Instr {
   const std::uint32_t* clears = nullptr;
 };
 
-/// Uninitialized bytes, aligned to a cache line. Blocks come and go by the thousand, so each host
-/// thread keeps freed memory, up to a bound, and reuses it for the same size.
+/// Uninitialized bytes, aligned to a cache line. Thousands of blocks allocate the same sizes, so
+/// each host thread keeps freed memory, up to a bound, and reuses it.
 class Bytes {
  public:
   Bytes() = default;
   explicit Bytes(std::size_t size)
       : data_(size == 0 ? nullptr : allocate(size), Delete{size}), size_(size) {}
-  /// Zeros; untouched pages use no memory.
+  /// Zeroed bytes; untouched pages use no memory.
   static Bytes zeros(std::size_t size, std::size_t align) {
     Bytes bytes;
     void* const block = std::calloc(size + align, 1);
@@ -335,7 +335,7 @@ struct Context {
   std::uint64_t executed = 0;
   std::uint32_t faulted_lanes = 0;  ///< lanes that fault in this instruction and exit
   const Instr* faulted_ip = nullptr;
-  std::uint64_t faulted_limit = 0;  ///< bound of `executed` after a fault; 0: no fault yet
+  std::uint64_t faulted_limit = 0;  ///< limit of `executed` after a fault; 0: no fault yet
 
   template <class T>
   T* target(std::uint32_t operand) const {

@@ -31,7 +31,7 @@ Lookup MemoryMap::find(std::uint64_t address, std::uint64_t bytes, bool write) c
   }
   if (before != nullptr && past - before->bytes < before->red_after) return {before, out, false};
   if (after != nullptr && after->begin - address <= after->red_before) return {after, out, false};
-  constexpr std::uint64_t kNear = 1 << 20;  // bytes; a farther extent is no useful hint
+  constexpr std::uint64_t kNear = 1 << 20;  // bytes; a farther extent is not a useful hint
   const bool nearer_after =
       before == nullptr || (after != nullptr && after->begin - address < past - before->bytes);
   const std::uint64_t distance = nearer_after ? after->begin - address : past - before->bytes;

@@ -9,9 +9,9 @@
 
 namespace kbench::ptx {
 
-/// Generic addresses. Global ones are host addresses; the other spaces have windows where a GPU
-/// could have them, so a kernel cannot detect the executor by their values. The host has no
-/// mappings there: systems map from 0x7eff'0000'0000 up, and thread sanitizer's heap is below
+/// Generic addresses. Global ones are host addresses. The other spaces have windows at addresses
+/// that a GPU might use, so a kernel cannot detect the executor by them. The host has no mappings
+/// there: systems map from 0x7eff'0000'0000 up, and thread sanitizer's heap is below
 /// 0x7c00'0000'0000.
 constexpr unsigned kWindowShift = 32;
 constexpr std::uint64_t kSharedWindow = 0x7c01ULL << kWindowShift;
@@ -20,7 +20,7 @@ constexpr std::uint64_t kParamWindow = 0x7c03ULL << kWindowShift;
 constexpr std::uint64_t kFunctionWindow = 0x7c04ULL << kWindowShift;
 
 /// An address in a cluster block's shared memory has that block's rank plus one above this bit, and
-/// the offset below it. Zero above the bit is the block that uses the address.
+/// the offset below it. Zero above the bit means the block that uses the address.
 constexpr unsigned kRankShift = 24;
 
 /// A range of memory that kernels may access.

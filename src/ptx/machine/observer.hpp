@@ -24,7 +24,7 @@ class Observer {
   virtual ~Observer() = default;
   /// Called before an instruction runs, for the lanes of c.mask; its guard is not yet evaluated.
   virtual void instruction(Context& c, const Instr& in) = 0;
-  /// The last instruction only waited for other lanes and will be repeated.
+  /// Undoes the last instruction: it only waited for other lanes and will be repeated.
   virtual void undone(Context& c, const Instr& in) {
     static_cast<void>(c);
     static_cast<void>(in);

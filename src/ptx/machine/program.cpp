@@ -262,7 +262,7 @@ class Builder {
       tables.push_back(decoder.table);
     };
     for (const Statement& statement : text.statements) add(statement);
-    // Control may run off the end of the code, or jump there.
+    // Control may reach the end of the code, or jump there.
     Statement end;
     end.opcode = "ret";
     end.position = text.statements.empty() ? Position{} : text.statements.back().position;

@@ -11,8 +11,8 @@ namespace kbench::ptx {
 /// When to refuse an instruction that cannot be run: at decoding, or when a launch reaches it.
 enum class Refuse : std::uint8_t { kSeen, kReached };
 
-/// Decodes a parsed module. Throws Rejected if it cannot be run; with Refuse::kReached, not because
-/// of an instruction.
+/// Decodes a parsed module. Throws Rejected if it cannot be run. With Refuse::kReached, an
+/// instruction is no reason for that.
 std::unique_ptr<Program> build(const ModuleText& text, Refuse refuse = Refuse::kSeen);
 
 /// Offsets of variables in shared memory. They overlap only if no kernel uses both.

@@ -17,7 +17,7 @@ std::uint64_t align_up(std::uint64_t x, std::uint64_t alignment) {
 
 using Graph = std::vector<std::vector<std::size_t>>;
 
-/// Mentions of functions and of shared variables in a module's functions.
+/// The functions and shared variables that a module's functions mention.
 class Mentions {
  public:
   explicit Mentions(const ModuleText& text) : text_(text) {

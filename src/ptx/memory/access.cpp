@@ -131,7 +131,7 @@ void mark_remote(const Context& c, const std::byte* host, std::uint64_t address,
   mark_shared(block, static_cast<std::uint64_t>(host - block.shared.data()), bytes);
 }
 
-/// `late`: the write happens later, so the memory does not yet count as written.
+/// `late`: the write happens later, so the memory does not count as written yet.
 std::byte* reach(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                  std::uint64_t bytes, Access access, bool late) {
   if (space == Space::kGeneric) space = space_of_window(address);

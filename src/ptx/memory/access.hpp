@@ -42,7 +42,7 @@ inline void addresses(const Context& c, const Instr& in, Addresses& out) {
 }
 
 /// Checks an access of one lane and returns its host address; null after a fault. All accesses but
-/// the fast paths of ld and st pass through it, so the sanitizers and observers see them.
+/// the fast paths of ld and st use this function, so the sanitizers and observers see them.
 std::byte* resolve(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
                    std::uint64_t bytes, Access access);
 

@@ -7,7 +7,7 @@ namespace kbench::ptx {
 namespace {
 
 #ifdef __SANITIZE_ADDRESS__
-constexpr std::size_t kMaxKept = 0;  // so that the sanitizer sees uses after free
+constexpr std::size_t kMaxKept = 0;  // keeps nothing, so that the sanitizer sees uses after free
 #else
 constexpr std::size_t kMaxKept = std::size_t{4} << 20;
 #endif

@@ -129,8 +129,8 @@ KBENCH_PTX_AVX512 inline void store_quads(std::byte* to, const std::uint32_t* of
 }  // namespace wide
 #endif
 
-/// Loads `in.aux` values of type M into registers of type R, starting at shape.host. kWide: uses
-/// AVX-512. Rare cases are separate functions, to keep the common paths short.
+/// Loads `in.aux` values of type M into registers of type R, starting at shape.host. `kWide`: with
+/// AVX-512. Rare cases are in separate functions, to keep the common paths short.
 template <class M, class R, bool kWide>
 struct LaneLoad {
   static void run(Context& c, const Instr& in, const Shape& shape) {
@@ -207,7 +207,7 @@ struct LaneLoad {
       for (unsigned i = 0; i < kGroup; ++i) d[g + i] = as_register<R>(m[i * step]);
     }
   }
-  // Indexes instead of pointers allow the compiler to use gathers.
+  // With indexes instead of pointers, the compiler can use gathers.
   static void gather(R* d, const std::byte* from, const std::uint32_t* offset, std::uint32_t mask) {
     const M* m = reinterpret_cast<const M*>(from);
     if (mask == kAllLanes) {
@@ -265,7 +265,7 @@ struct LaneStore {
       if (linear && shape.stride == 0) return same(c, in, shape.host);
 #ifdef KBENCH_PTX_INTRINSICS
       if constexpr (kWide && sizeof(M) == 4 && sizeof(R) == 4) {
-        // The order is not lane by lane, so lanes must not overlap.
+        // These stores are not in lane order, so lanes must not overlap.
         if (in.aux == 4 && c.mask == kAllLanes && linear && shape.stride >= 16) {
           return wide::store_quads(
               shape.host, shape.offset.data(),

@@ -18,7 +18,7 @@ struct Shape {
     kScattered,  ///< offsets from the lowest address
     kFar,        ///< over 2 GiB apart: lane by lane
   };
-  std::uint32_t mask = 0;  ///< lanes for which it holds; 0: not computed
+  std::uint32_t mask = 0;  ///< lanes that the shape describes; 0: not computed
   Kind kind = Kind::kFar;
   std::uint32_t stride = 0;
   std::uint32_t mixed = 0;  ///< low bits in which lanes may differ

@@ -7,8 +7,8 @@
 #include "ptx/memory/shape.hpp"
 
 // The pattern of the addresses in a register is computed once for all loads and stores between two
-// writes of the register. Its record, a Shape, is stored after the frame's registers and says for
-// which lanes it holds. Each instruction that writes the register clears the record.
+// writes of the register. Its record, a Shape, is stored after the frame's registers and names the
+// lanes that it describes. Each instruction that writes the register clears the record.
 namespace kbench::ptx {
 namespace {
 
@@ -36,7 +36,7 @@ void clearing_guarded(Context& c, const Instr& in) {
   clear_records(c, in);
 }
 
-/// All registers that a PTX instruction writes are in its first operand.
+/// A PTX instruction writes only registers in its first operand.
 void collect_written(const FunctionDecode& state, const Operand& operand, std::size_t statement,
                      std::map<u32, std::vector<std::size_t>>& writers) {
   if (operand.kind == Operand::Kind::kAddress) return;
@@ -72,7 +72,7 @@ void clear_behind(Instr& in) {
 void give_shape_records(FunctionDecode& state, const std::vector<Loop>& loops) {
   Function& function = *state.function;
   std::map<u32, std::vector<std::size_t>> writers;
-  std::map<u32, std::vector<std::size_t>> returned;  // written by calls: in another frame, later
+  std::map<u32, std::vector<std::size_t>> returned;  // written by calls: later, in another frame
   for (std::size_t i = 0; i < state.text->statements.size(); ++i) {
     const Statement& statement = state.text->statements[i];
     if (statement.operands.empty()) continue;

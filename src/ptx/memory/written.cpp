@@ -47,7 +47,7 @@ std::string_view text_of(const Context& c, const Instr& in) {
   return function.texts[static_cast<std::size_t>(&in - function.code.data())];
 }
 
-/// True if an instruction other than a store uses the loaded register. Stores only copy it.
+/// True if an instruction other than a store uses the loaded register; a store only copies it.
 bool goes_further(const Context& c, u32 loaded) {
   const Function& function = *c.frame->function;
   for (std::size_t i = 0; i < function.code.size(); ++i) {
@@ -76,9 +76,9 @@ Undefined look(const Watched& memory, const Instr& in, bool load, u64 offset, u6
   return result;
 }
 
-/// True if a read of undefined memory is reported. Copies of padding and of unused values are not.
-/// Wholly undefined shared or global memory is reported at once, because a stored value may be a
-/// kernel's result.
+/// True if a read of undefined memory is reported. Reads that only copy padding or unused values
+/// are not. Wholly undefined shared or global memory is reported at once, because a stored value
+/// may be a kernel's result.
 bool counts(const Context& c, const Instr& in, const Undefined& found, bool load, Space space) {
   if (found.which == 0) return false;
   if (!load) return true;

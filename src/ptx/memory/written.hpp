@@ -8,11 +8,11 @@
 #include "ptx/memory/shape.hpp"
 
 /// Finds reads of memory that was never written. Such memory holds 0xFF bytes. A bit for each
-/// aligned 2-byte word says if 0xFFFF was written there. So only accesses of values that contain a
-/// word 0xFFFF need a check.
+/// aligned 2-byte word says if 0xFFFF was written there. So an access needs a check only if its
+/// value contains a word 0xFFFF.
 namespace kbench::ptx {
 
-/// Watched memory, with its begin as an address of its space.
+/// Watched memory, and the address of its start in its space.
 struct Watched {
   Written* written = nullptr;  ///< null: all of it counts as written
   const std::byte* host = nullptr;
@@ -27,7 +27,7 @@ Watched watched_memory(const Context& c, const Instr& in, unsigned lane, Space s
 void watch(Context& c, const Instr& in, unsigned lane, Space space, std::uint64_t address,
            std::uint64_t bytes, Access access);
 
-/// Like watch(), for loads of the lanes of a shape; some values contain a word 0xFFFF.
+/// Like watch(), for the loads of a shape's lanes. Call it if some value contains a word 0xFFFF.
 void watch_loads(Context& c, const Instr& in, Space space, const Shape& shape, std::uint64_t bytes);
 
 /// Values in a register, with stored bytes and distance between lanes.
@@ -46,9 +46,9 @@ void mark_shared(Block& block, std::uint64_t offset, std::uint64_t bytes);
 /// Marks a range of a lane's local memory as written, for writes without a store instruction.
 void mark_local(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t bytes);
 
-/// True if memory contains a word of ones. `at` is aligned to 2; for a single byte, that byte
-/// counts. Exempt from thread sanitizer, because the race with a kernel's write is the kernel's
-/// own.
+/// True if memory contains a word of ones. `at` is aligned to 2. For a single byte, only that byte
+/// counts. Exempt from thread sanitizer, because a race with a kernel's write is the kernel's
+/// fault.
 [[gnu::no_sanitize_thread]] inline bool has_ones(const std::byte* at, std::size_t bytes) {
   if (bytes == 1) return *at == std::byte{0xff};
   bool found = false;
@@ -58,8 +58,8 @@ void mark_local(Warp& warp, unsigned lane, std::uint64_t offset, std::uint64_t b
   return found;
 }
 
-/// True if one of 32 values, in the size stored, contains a word of ones (one byte: a byte of
-/// ones).
+/// True if one of 32 values, in the size stored, contains a word of ones, or a byte of ones for
+/// one-byte values.
 template <class M, class R>
 inline bool has_ones(const R* values) {
   using U = std::make_unsigned_t<M>;

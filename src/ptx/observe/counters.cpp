@@ -28,7 +28,7 @@ void mark(std::vector<std::atomic<std::uint64_t>>& bits, std::uint64_t index) {
     word.fetch_or(bit, std::memory_order_relaxed);
 }
 
-/// Passes over the banks for lanes that are served together: the most distinct words in one bank.
+/// The passes over the banks that lanes served together need: the most distinct words in one bank.
 std::uint64_t passes(std::vector<std::uint64_t>& words) {
   std::sort(words.begin(), words.end());
   words.erase(std::unique(words.begin(), words.end()), words.end());
@@ -37,8 +37,8 @@ std::uint64_t passes(std::vector<std::uint64_t>& words) {
   return *std::max_element(load.begin(), load.end());
 }
 
-/// Passes beyond those that the width alone needs. Accesses of 8 and 16 bytes are served by half
-/// and by quarter warps.
+/// The passes beyond those that the accesses' width needs. Accesses of 8 and 16 bytes are served by
+/// half and by quarter warps.
 std::uint64_t bank_conflicts(const std::vector<LaneAccess>& accesses,
                              std::vector<std::uint64_t>& words) {
   std::uint64_t widest = 4;

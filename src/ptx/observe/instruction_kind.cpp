@@ -179,7 +179,7 @@ InstructionKind classify(std::string_view text) {
       (parts[0] == "wgmma" && sub == "mma_async"))
     return matrix_kind(parts);
   InstructionKind kind;
-  // A cp.async that copies names both spaces; the instructions on its groups do not.
+  // A cp.async that copies names both spaces; cp.async instructions about groups name none.
   if (parts[0] == "cp" && text.find(".global") != std::string_view::npos) {
     kind.instruction_class = Class::kGlobal;
     return kind;

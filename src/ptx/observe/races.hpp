@@ -14,8 +14,8 @@
 #include "ptx/machine/observer.hpp"
 #include "ptx/memory/access.hpp"
 
-/// A race is two accesses to the same bytes by threads that nothing orders, at least one of them a
-/// write. If the order is uncertain, accesses count as ordered.
+/// A race is two accesses to the same bytes by threads that nothing orders, if at least one is a
+/// write. Accesses of uncertain order are treated as ordered.
 namespace kbench::ptx {
 
 /// Effect of an instruction on the order of accesses.

@@ -13,7 +13,7 @@ using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
 constexpr u64 kBlockBits = 20, kBlockMask = (u64{1} << kBlockBits) - 1;
-/// The last epoch of a block: accesses from here on count as ordered.
+/// The last epoch of a block. Its accesses from here on are treated as ordered.
 constexpr std::uint8_t kLastEpoch = 255;
 
 /// Byte masks of a read, by the two bits stored for it. A read of a single byte is not stored, so
@@ -169,7 +169,7 @@ void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Pl
            place.page->readers[chunk].load(std::memory_order_relaxed), false);
   }
   const bool met = shadow.writer != 0 && shadow.writer != self && (shadow.bytes & place.bytes) != 0;
-  // A block that counted others by an atomic may know without a fence that they are done.
+  // After an atomic counter, a block may know that others are done, even without a fence.
   const bool counted = shadow.by_atomic && (atomic || block.device_acquired != 0);
   bool many = false;
   if (met && !counted && !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {

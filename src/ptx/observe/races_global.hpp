@@ -49,9 +49,9 @@ struct GlobalRewrite {
 
 /// Accesses of a launch's blocks to global memory, and the order between the blocks.
 ///
-/// A block releases its accesses by a strong write after a fence. By a strong read it acquires
-/// everything that any block has released so far, at any address, so blocks count as ordered in
-/// doubt.
+/// A block releases its accesses by a strong write after a fence. By a strong read, it acquires
+/// everything that any block has released so far, at any address. So in doubt, blocks are treated
+/// as ordered.
 class GlobalRaces {
  public:
   GlobalRaces(const Grid& grid, const CodeIndex& code) : grid_(grid), code_(code) {}

@@ -9,7 +9,7 @@
 namespace kbench::ptx {
 namespace {
 
-/// Number of synchronisation addresses tracked separately; all others are combined.
+/// This many synchronisation addresses are tracked separately; all others share one entry.
 constexpr std::size_t kMostPlaces = 1024;
 
 void join(WarpClock& to, const WarpClock& from) {

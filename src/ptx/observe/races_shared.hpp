@@ -17,13 +17,14 @@ using WarpClock = std::vector<std::uint32_t>;
 /// Accesses of one block's threads, and their order.
 ///
 /// Each warp has a time. It advances when lanes of the warp meet, and when the warp releases its
-/// accesses: at barriers, and at strong writes after a fence. An access precedes those of another
-/// warp that has acquired a later time of its warp.
+/// accesses: at barriers, and at strong writes after a fence. An access precedes another warp's
+/// accesses once that warp has acquired a later time of the first warp.
 class BlockOrdering final : public BlockObservation {
  public:
   explicit BlockOrdering(const Block& block);
 
-  /// Call before each instruction. Applies its traits, and what the one before left to do.
+  /// Call before each instruction. Applies its traits, and the delayed effects of the previous
+  /// instruction.
   void instruction(const Context& c, OrderTraits traits) {
     const WarpState& warp = warps_[c.warp->index];
     if (warp.acquires || warp.meets || !traits.plain()) order(c, traits);

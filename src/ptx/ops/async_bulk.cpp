@@ -17,7 +17,7 @@ using u64 = std::uint64_t;
 
 constexpr u64 kUnit = 16;  // bytes; addresses and sizes must be multiples of it
 
-/// Source and target space, in in.aux. The low bits of in.flags are those of addresses.
+/// Source and target space; stored in in.aux. The low bits of in.flags are those of addresses.
 enum class Route : std::uint8_t { kGlobalToShared, kSharedToShared, kSharedToGlobal };
 
 /// Checks all `bytes` and returns the host address of the first; null after a fault. Also null for

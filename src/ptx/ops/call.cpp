@@ -306,7 +306,7 @@ void decode_ret(Decode& d) {
   d.control(&return_from);
 }
 
-/// Allocates memory at the end of the frame, in the largest size that a lane asks for.
+/// Allocates memory at the end of the frame, in the largest size that any lane requests.
 template <class T>
 void allocate(Context& c, const Instr& in) {
   const T* size = c.source<T>(in.s[0]);

@@ -12,7 +12,7 @@ using s32 = std::int32_t;
 using s64 = std::int64_t;
 
 /// a ± b ± carry. in.flags: reads the carry; in.aux: writes it. A subtraction writes "no borrow",
-/// as the GPU does; this matters if addc follows sub.cc.
+/// as on the GPU, which matters if addc follows sub.cc.
 template <class T, bool subtract>
 void add_with_carry(Context& c, const Instr& in) {
   T* d = c.target<T>(in.d);

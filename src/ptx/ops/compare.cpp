@@ -220,7 +220,7 @@ void decode_slct(Decode& d) {
   const auto choose = [&]<class T>(T) {
     if (by == Type::kS32) return select_by_sign<T, std::int32_t>(d);
     if (by != Type::kF32) d.reject("the type is not supported");
-    // Flushing turns small negative values into −0, which counts as not less than zero.
+    // Flushing turns small negative values into −0, which is not less than zero.
     d.flag("ftz") ? select_by_sign<T, Flushed<float>>(d) : select_by_sign<T, float>(d);
   };
   with_bits(d, type, choose);

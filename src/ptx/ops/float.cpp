@@ -257,7 +257,8 @@ void decode_ex2(Decode& d) {
   const bool f16 = type == Type::kF16 || type == Type::kF16x2;
   if (f16 && !ftz) return half_approximation<Half, false>(d, is_packed(type), value);
   const bool bf16 = type == Type::kBf16 || type == Type::kBf16x2;
-  // Subnormals of bf16 are also subnormal in f32, so one flush suffices. bf16 has no other form.
+  // Subnormals of bf16 are also subnormal in f32, so one flush suffices. bf16 exists only with
+  // .ftz.
   if (bf16 && ftz) return half_approximation<Bfloat, true>(d, is_packed(type), value);
   single_approximation(d, type, ftz, value);
 }
@@ -351,7 +352,7 @@ void float_divide(Decode& d, Type type) {
   }
   if (type != Type::kF32) d.reject("the type is not supported");
   if (ftz) {
-    // No quotient of floats is between 2^-126 and the largest float below, so rounding does not
+    // No quotient of floats lies between 2^-126 and the next smaller float, so rounding does not
     // matter.
     return d.lanes<float, float, float>([](float a, float b) {
       const double q = static_cast<double>(flush(a)) / static_cast<double>(flush(b));

@@ -6,8 +6,8 @@
 #include "ptx/machine/lanes.hpp"
 
 // mul.ftz and fma.ftz. The GPU rounds to 24 bits first and then flushes values below the normal
-// range. The host rounds such a result to a subnormal's precision, which can yield the least
-// normal.
+// range. The host rounds such a value to a subnormal's precision, which can round it up to the
+// least normal.
 namespace kbench::ptx {
 namespace {
 

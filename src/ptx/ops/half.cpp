@@ -3,7 +3,7 @@
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/lanes.hpp"
 
-// Rare forms of half-precision operations (and of min and max): lane by lane, one function for all.
+// Rare forms of half-precision operations, min and max. One function runs them all, lane by lane.
 namespace kbench::ptx {
 namespace {
 
@@ -50,7 +50,7 @@ void flushed_arithmetic(Context& c, const Instr& in) {
     const float exact =
         exact_half(op, half_operand<Half>(c, in, 0, at), half_operand<Half>(c, in, 1, at),
                    half_operand<Half>(c, in, 2, at));
-    // Flushed if full precision would round it below the least normal, before f16 rounding can
+    // Flushed if full precision would round it to below the least normal, before f16 rounding can
     // raise it.
     const bool tiny = std::fabs(exact) < 0x1p-14F - 0x1p-26F;
     Half result = to_half(tiny ? std::copysign(0.0F, exact) : exact);

@@ -5,7 +5,7 @@
 #include "ptx/ops/async.hpp"
 
 // mbarrier: barriers that are objects in shared memory. A lane whose wait is unfulfilled yields
-// until a phase completes or no other thread can run. Then it tries again, as after a time-out.
+// until a phase completes or no other thread can run. Then it retries, as after a time-out.
 namespace kbench::ptx {
 
 std::byte* resolve_mbarrier(Context& c, const Instr& in, unsigned lane, Space space,

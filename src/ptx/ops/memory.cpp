@@ -15,7 +15,7 @@ namespace {
 using u32 = std::uint32_t;
 using u64 = std::uint64_t;
 
-/// Loads from writable memory after which a warp yields; later loads do not.
+/// A warp yields after its first loads from writable memory; this is their number.
 constexpr unsigned kPartings = 4;
 
 struct Stretch {
@@ -32,7 +32,7 @@ Stretch global_stretch(const Context& c, const Instr& in, bool write) {
   return {extent.begin, write && !extent.writable ? 0 : extent.bytes, at_address(extent.begin)};
 }
 
-/// The memory range that an address may be in. Empty for generic addresses outside shared and
+/// The memory range that may contain an address. Empty for generic addresses outside shared and
 /// global.
 template <Space space>
 Stretch stretch(const Context& c, const Instr& in, u64 address, bool write) {

@@ -7,7 +7,7 @@
 #include "ptx/machine/decode.hpp"
 
 // Video instructions on two or four parts of a word (vadd2 … vset4). Those on one part (vadd …
-// vset) are refused, because a GPU deviates from PTX's description when they saturate or merge.
+// vset) are refused, because GPUs deviate from PTX's description when these saturate or merge.
 namespace kbench::ptx {
 namespace {
 

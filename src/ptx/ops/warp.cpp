@@ -19,8 +19,8 @@ using u64 = std::uint64_t;
 
 u32 first_lane(u32 mask) { return static_cast<u32>(std::countr_zero(mask)); }
 
-/// Continues with lanes whose partners (per-lane masks at `operand`) have all arrived; the others
-/// wait. False if no lane can continue.
+/// Continues with lanes whose partners have all arrived; the others wait. `operand`: each lane's
+/// mask of partners. False if no lane can continue.
 bool converge(Context& c, const Instr& in, u32 operand) {
   if (in.guard != kNone && !enter_guard(c, in)) return false;
   const u32* members = c.source<u32>(operand);

@@ -90,7 +90,7 @@ void Cursor::forget_location() {
 }
 
 // Inlined code gets the location of its innermost caller in the function's own file, because users
-// expect a line of the kernel, not of a CUDA header.
+// expect a line of their kernel, not of a CUDA header.
 void Cursor::loc() {
   take();
   const auto number = [this] { return static_cast<int>(integer()); };

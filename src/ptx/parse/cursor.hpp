@@ -46,8 +46,8 @@ class Cursor {
 
   /// Throws kbench::Error with the error, the line and the token.
   [[noreturn]] void fail(const std::string& what) const;
-  /// Records that the text is valid PTX that cannot be run. Parsing continues, so that errors have
-  /// priority.
+  /// Records that the text is valid PTX that cannot be run. Parsing continues, because a syntax
+  /// error has priority.
   void refuse(std::string_view what, const std::string& why);
   std::optional<Rejected> take_refused() { return std::move(refused_); }
 

@@ -18,7 +18,7 @@ constexpr std::size_t kMaxFunctions = 16384;  // of a module
 constexpr std::int64_t kMaxFiles = 100'000;
 constexpr std::int64_t kMaxRegisters = 10'000'000;  // of one declaration
 
-/// Linkage directives, which have no effect in a module that is complete by itself.
+/// Linkage directives, which have no effect because a module is not linked with others.
 bool linkage(std::string_view word) {
   static constexpr std::array kWords{".visible", ".weak", ".common"};
   return std::find(kWords.begin(), kWords.end(), word) != kWords.end();

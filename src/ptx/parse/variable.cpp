@@ -23,8 +23,8 @@ Space space_of(std::string_view directive) {
   return Space::kGlobal;
 }
 
-/// Bits of a literal for an element. Integers of either sign may initialize integers, and floats
-/// floats.
+/// Bits of a literal for an element. Integers of either sign may initialize integers; only floats
+/// may initialize floats.
 std::uint64_t literal(const Cursor& cursor, const Operand& value, const std::optional<Type>& type) {
   const bool floats = type && (*type == Type::kF32 || *type == Type::kF64);
   if (floats != (value.kind != Operand::Kind::kInteger)) {
@@ -86,7 +86,7 @@ class Declaration {
       }
       if (cursor_.accept(".align")) cursor_.integer();
     } else if (text == ".attribute") {
-      cursor_.skip_parentheses();  // .managed, .unified: no effect, all memory is the host's
+      cursor_.skip_parentheses();  // .managed, .unified: no effect, as all memory is the host's
     } else if (text == ".texref" || text == ".samplerref" || text == ".surfref") {
       cursor_.refuse(text, "textures, samplers and surfaces are not supported");
       shared_.scalar_bytes = 8;

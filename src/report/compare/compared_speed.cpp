@@ -25,7 +25,7 @@ std::optional<Measured> measured_speedup(const Record& record, const Interned& b
   return measured;
 }
 
-/// The reason why the candidates' times of the two records are of different kinds; else empty.
+/// The reason why the times of the two records measure different things; empty if they do not.
 std::string unlike_times(const Timing& a, const Timing& b) {
   if (a.method != b.method)
     return printable(fmt::format("timed by {} and by {}", a.method, b.method));

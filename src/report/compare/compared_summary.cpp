@@ -16,7 +16,7 @@ namespace {
 
 constexpr std::string_view kCpu = "cpu";
 
-/// Names of the records' devices. Without records the run's header line names the device.
+/// Names of the records' devices; without records, of the device in the run's header line.
 std::string devices(const RunFile& run) {
   std::set<Interned> names;
   for (const Record& record : run.records) names.insert(record.device);

@@ -14,7 +14,7 @@ std::string run_summary(const RunFile& run);
 /// Warnings on a run's file, with the number of planned samples that have no verdict.
 std::vector<std::string> run_warnings(const RunFile& run);
 
-/// What the reader must know of two runs before their numbers: different devices or timing.
+/// Warnings that a reader needs before the numbers of two runs: different devices or timing.
 std::vector<std::string> pair_notes(const ComparedRun& base, const ComparedRun& other);
 
 /// True if both ran on a CPU.

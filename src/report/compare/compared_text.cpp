@@ -57,7 +57,7 @@ std::string remark(const ComparedView& view, const ComparedSample& sample) {
   if (view.base_record(sample).outcome != Outcome::kCorrect ||
       view.other_record(sample).outcome != Outcome::kCorrect)
     add(outcome_change(view, sample));
-  // With two digits the interval may look like that of `same`, so it is shown with four.
+  // With two digits the interval could be mistaken for that of `same`, so it is shown with four.
   if (sample.change == Change::kAmbiguous)
     if (const Measured* ratio = sample.decisive(); ratio != nullptr && looks_the_same(*ratio))
       add(fmt::format("{:.4f}–{:.4f}", *ratio->lo, *ratio->hi));
@@ -110,7 +110,7 @@ std::size_t listed_count(const ComparedView& view) {
       std::ranges::count(view.pair.samples, true, &ComparedSample::listed));
 }
 
-/// True if a sample is shown even if there are too many to show all.
+/// True if a sample must be shown even if there are too many to show all.
 bool asks_for_attention(const ComparedSample& sample) {
   return sample.regression || sample.change == Change::kSlower || sample.change == Change::kFixed;
 }

@@ -33,8 +33,8 @@ struct SampleColumn {
 };
 std::span<const SampleColumn> sample_columns();
 
-/// The baselines that have a table of speedups for people: all shared ones if a speedup decides on
-/// any sample (the devices differ) or with ComparisonOptions::verbose, else none.
+/// The baselines that have a table of speedups for people. All shared ones, if any sample is
+/// decided by a speedup (because the devices differ) or with ComparisonOptions::verbose; else none.
 std::vector<Interned> tabled_baselines(const ComparedView& view);
 /// The table of speedups over one baseline: titles first, then a row for each shown sample with
 /// that baseline in both runs. The first two columns are words, the others numbers.
@@ -44,8 +44,8 @@ std::vector<std::vector<std::string>> baseline_table(const ComparedView& view,
 /// The summary of all runs: titles first, then a row for each count and mean.
 std::vector<std::vector<std::string>> summary_table(const Comparison& comparison);
 
-/// The samples that a table for people shows: all, or if there are more than kManyCandidates only
-/// regressions and slower or fixed samples.
+/// The samples that a table for people shows. All of them, or only regressions and slower or fixed
+/// samples if there are more than kManyCandidates.
 std::vector<const ComparedSample*> shown_samples(const ComparedView& view);
 /// Says how many samples it does not show; empty if it shows all.
 std::string left_out_text(const ComparedView& view);
@@ -62,7 +62,7 @@ std::string comparison_note(const Comparison& comparison);
 std::string sample_name(const ComparedSample& sample);
 /// The sample's outcomes in both runs: "correct → mismatch, wrong_values".
 std::string outcome_change(const ComparedView& view, const ComparedSample& sample);
-/// What decides on the change: "times" or "speedup over eager"; empty if nothing does.
+/// What the change is based on: "times" or "speedup over eager"; empty if nothing is.
 std::string basis_text(const ComparedSample& sample);
 /// The baselines that any run has in common with the base, in the order of runs.
 std::vector<Interned> shared_baselines(const Comparison& comparison);

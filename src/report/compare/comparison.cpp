@@ -58,8 +58,8 @@ std::set<Interned> models_of(const RunFile& run) {
   return models;
 }
 
-/// The reason why the two times do not count: trivial answers pass the problem's check, or a
-/// candidate computes nothing. Else empty.
+/// The reason why the two times must not be compared: trivial answers pass the problem's check, or
+/// a candidate computes nothing. Else empty.
 std::string unearned(const Record& a, const Record& b) {
   for (const Record* record : {&a, &b}) {
     if (record->degenerate_problem && !record->degenerate_problem->empty())
@@ -70,8 +70,8 @@ std::string unearned(const Record& a, const Record& b) {
   return {};
 }
 
-/// The reason why the records have different tasks, or one has no verdict on the candidate; or
-/// empty.
+/// The reason why the records cannot be compared: their tasks differ, or one has no verdict on the
+/// candidate. Else empty.
 std::string incomparable(const Record& a, const Record& b) {
   const auto differ = [](std::string_view what, const Interned& one, const Interned& other) {
     return printable(fmt::format("{} {} and {}", what, one, other));
@@ -149,7 +149,7 @@ class Join {
       const Record& record = run.records[i];
       auto& known = verdicts[{record.problem, is_other ? base_name(record.model) : record.model,
                               record.sample}];
-      // The sample may have been changed and run again: the last verdict counts.
+      // If the sample was changed and run again, the last verdict is used.
       std::erase_if(known, [&](std::size_t earlier) {
         const Record& before = run.records[earlier];
         return std::tie(before.precision, before.device, before.judge) ==

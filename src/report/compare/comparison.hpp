@@ -63,8 +63,8 @@ struct ComparedSample {
   std::size_t base_record = 0, other_record = 0;  ///< indices into each run's RunFile::records
   Change change = Change::kNotComparable;
   Basis basis = Basis::kNone;
-  /// Broken, or slower by more than ComparisonOptions::regression on the same device. On different
-  /// devices a slower sample is no regression, because the device may be the cause.
+  /// Broken, or slower by more than ComparisonOptions::regression on the same device. A slower
+  /// sample on another device is not a regression, because the device may be the cause.
   bool regression = false;
   std::string reason;  ///< one clause: why not comparable, or why nothing decides on speed
   std::optional<Measured> base_ms, other_ms;  ///< the candidate's times per call in milliseconds
@@ -72,7 +72,7 @@ struct ComparedSample {
   /// two were timed in different ways.
   std::optional<Measured> time_ratio;
   std::vector<ComparedBaseline> baselines;  ///< in the order of the base run's record
-  /// ComparisonOptions::select lists at least one of the two records.
+  /// True if ComparisonOptions::select lists at least one of the two records.
   bool listed = true;
 
   /// The ratio that `basis` names; null if there is none.
@@ -82,7 +82,7 @@ struct ComparedSample {
 /// A sample that has a record in only one of the two runs.
 struct UnmatchedSample {
   bool in_base = true;   ///< the record is in the base; else in the other run
-  bool planned = false;  ///< the manifest of the run without a record has it: no verdict yet
+  bool planned = false;  ///< the run without a record has it in its manifest, but no verdict yet
   Interned problem;
   Interned model;  ///< its name in the run with the record
   int sample = 0;
@@ -99,17 +99,17 @@ struct RatioMean {
 /// One run, compared with the first.
 struct RunComparison {
   std::size_t other = 1;  ///< index into Comparison::runs
-  /// What the reader must know of the two before any number, one sentence each.
+  /// Warnings that a reader needs before the numbers, one sentence each.
   std::vector<std::string> notes;
   std::vector<ComparedSample> samples;          ///< by problem, model and sample
   std::vector<UnmatchedSample> unmatched;       ///< of both runs
   std::array<std::int64_t, kChanges> counts{};  ///< of samples, by Change
   std::int64_t regressions = 0;
   RatioMean mean;  ///< of the decisive ratios
-  /// Geometric means of the fractions of each device's own limit (Record::sol), over the samples
-  /// that have one in both runs. They compare how well different devices are used.
+  /// Geometric means of the fraction of its device's limit that each sample reached (Record::sol),
+  /// over samples with a fraction in both runs. They compare how well different devices are used.
   RatioMean base_limit, other_limit;
-  std::vector<Interned> baselines;        ///< both runs have them for at least one sample
+  std::vector<Interned> baselines;        ///< baselines that both runs have for at least one sample
   std::vector<RatioMean> baseline_means;  ///< mean ratio of speedups over each of `baselines`
 
   std::int64_t count(Change change) const { return counts[static_cast<std::size_t>(change)]; }
@@ -132,7 +132,7 @@ struct ComparisonOptions {
   bool verbose = false;  ///< list every sample
 };
 
-/// Everything that a comparison says. Every format writes this, so no two formats can disagree.
+/// The content of a comparison. Every format writes this, so no two formats can disagree.
 struct Comparison {
   ComparisonOptions options;
   std::vector<ComparedRun> runs;           ///< the first is the base
@@ -141,14 +141,14 @@ struct Comparison {
   std::vector<RunComparison> comparisons;  ///< of each run except the first, in their order
 };
 
-/// Joins each run with the first by problem, model and sample number. If both runs have one model
-/// and the names differ, the two models are matched. If a run has several verdicts on a sample
-/// (same precision, device and judge), the last counts.
+/// Joins each run with the first by problem, model and sample number. If each run has only one
+/// model, the two are matched even if their names differ. If a run has several verdicts on a sample
+/// (same precision, device and judge), the last is used.
 ///
 /// Times come from measured_time(). Ratios of times and of speedups come from ratio_between_runs();
 /// a speedup's interval is the record's own.
 ///
-/// Throws UsageError for fewer than two runs, and for a run of which the selection leaves nothing.
+/// Throws UsageError for fewer than two runs, and if the selection leaves nothing of a run.
 Comparison build_comparison(std::vector<ComparedRun> runs, ComparisonOptions options);
 
 /// One way to write a comparison. To add one: the function, and a row in comparison_formats().
@@ -169,11 +169,11 @@ ComparisonFile comparison_file(std::string_view argument);
 void write_comparison(const Comparison& comparison, std::span<const ComparisonFile> report_files,
                       std::ostream& out);
 
-/// Parses "regression", "regression=5%" or "regression=0.05" (`--fail-on`) to the fraction. Throws
-/// UsageError for another gate, and for a value that is not in [0, 1).
+/// Parses the fraction of "regression", "regression=5%" or "regression=0.05" (`--fail-on`). Throws
+/// UsageError for other texts, and for a value outside [0, 1).
 double parse_regression_gate(std::string_view argument);
-/// One sentence for each run with regressions, or without verdicts on samples that are correct in
-/// the base, or of which nothing could be compared.
+/// One sentence for each run with regressions, without verdicts on samples that are correct in the
+/// base, or without any comparable sample.
 std::vector<std::string> regressions(const Comparison& comparison);
 
 }  // namespace kbench

@@ -51,8 +51,8 @@ std::string_view take_severity(std::string_view& text) {
   return {};
 }
 
-/// Parses the text behind the file's name in a compiler's line: "(29): error: …" or
-/// ":29:7: error: …".
+/// Parses the text after the file's name in a compiler's line: "(29): error: …" or ":29:7: error:
+/// …".
 std::optional<Annotation> compiler_annotation(std::string_view rest) {
   Annotation annotation;
   if (take(rest, "(")) {
@@ -72,7 +72,7 @@ std::optional<Annotation> compiler_annotation(std::string_view rest) {
   return annotation;
 }
 
-/// Parses the text behind the file's name in a Python traceback: `", line 29, in forward`.
+/// Parses the text after the file's name in a Python traceback: `", line 29, in forward`.
 std::optional<Annotation> python_annotation(std::string_view rest) {
   Annotation annotation{.line = 0, .severity = kError, .text = {}};
   if (!take(rest, "\", line ")) return std::nullopt;
@@ -173,7 +173,7 @@ Source source_of(const Record& record) {
     return {.text = {}, .why_none = "there is no such file here"};
   try {
     const Candidate candidate = read_candidate(record.candidate);
-    // A run file may name any file, so only the source that was judged may be shown.
+    // A run file may name any file, so a source is shown only if it is the judged one.
     if (candidate_hash(candidate) != record.candidate_hash)
       return {.text = {}, .why_none = "the file has changed since"};
     return {.text = candidate.source, .why_none = {}};

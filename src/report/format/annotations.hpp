@@ -20,9 +20,9 @@ struct Annotation {
   bool operator==(const Annotation&) const = default;
 };
 
-/// The annotations of a candidate by line: from its findings, and from what compilers (NVRTC, nvcc,
-/// GCC, Clang) and Python say about its file in `log`. If none is an error, also from its message
-/// ("line 7, column 3: …"). The log adds none beyond 50 in all.
+/// The annotations of a candidate by line: from its findings, and from messages of compilers
+/// (NVRTC, nvcc, GCC, Clang) and Python about its file in `log`. If none is an error, also from its
+/// own message ("line 7, column 3: …"). After 50 annotations, the log adds no more.
 std::vector<Annotation> annotations_of(const Record& record, std::string_view log);
 
 /// In bytes. A report does not read longer details, because a run may have thousands of them.

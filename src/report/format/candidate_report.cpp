@@ -278,7 +278,7 @@ class CandidatePage : private ConsoleLines {
                            static_cast<double>(rest.size()) / 1e3));
   }
 
-  /// The annotated lines of the source with the lines around them, and the annotations.
+  /// Writes the annotated source lines, the lines around them, and the annotations.
   void source() {
     const Source source = source_of(record_);
     if (!source.why_none.empty()) {
@@ -315,7 +315,7 @@ class CandidatePage : private ConsoleLines {
   static std::string expanded(std::string_view text) {
     std::string spaced;
     for (const char c : text) spaced += c == '\t' ? std::string(4, ' ') : std::string(1, c);
-    // Word by word, because printable() drops a control character behind a space.
+    // Word by word, because printable() drops a control character after a space.
     std::string result;
     for (std::size_t i = 0; i < spaced.size(); ++i) {
       const std::size_t end = std::min(spaced.find(' ', i), spaced.size());

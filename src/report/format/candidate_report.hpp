@@ -19,9 +19,9 @@ struct CandidateReportOptions {
   int width = 100;  ///< columns of the terminal
 };
 
-/// Indices into RunFile::records of the records that "PROBLEM" or "PROBLEM/SAMPLE" names. PROBLEM
-/// may be the last part of a problem's key, and have * and ?; empty: every problem. `model`, if not
-/// empty, limits them to that model; `selection` to what it lists. If there are none, throws
+/// Indices into RunFile::records of the records that `name` selects: "PROBLEM" or "PROBLEM/SAMPLE".
+/// PROBLEM may be the last part of a problem's key, and have * and ?; empty: every problem.
+/// `model`, if not empty, and `selection` restrict them further. If there are none, throws
 /// UsageError that lists the names in the run.
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
                                        const std::string& model, const Selection& selection = {});

@@ -197,7 +197,7 @@ class Console : private ConsoleLines {
     }
   }
 
-  /// The start of the compiler's or Python's log, enough to show where to look.
+  /// The start of the compiler's or Python's log, enough to find the error.
   void first_of_log(const Record& record) {
     std::string why_none;
     const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
@@ -214,7 +214,7 @@ class Console : private ConsoleLines {
     return wrapped(fitted(with_short_paths(text), 2 * width - 8), width);
   }
 
-  /// The sanitizers' findings that no failure message reports.
+  /// The sanitizers' findings that are not part of a failure message.
   void findings() {
     const std::vector<std::size_t> found = with_findings(report_);
     if (found.empty()) return;
@@ -240,7 +240,7 @@ class Console : private ConsoleLines {
 
   void profiles() {
     const std::vector<std::size_t> found = with_profile(report_);
-    // If there are too many candidates for a line each, there are too many kernels.
+    // Too many candidates for a line each also means too many kernels.
     if (found.empty() || !lists_candidates(report_)) return;
     // All profiles of a run are the PTX executor's, or all are a GPU's.
     const auto names = profile_columns(details_.whole(report_.run.records[found.front()]));
@@ -265,8 +265,8 @@ class Console : private ConsoleLines {
     if (!note.empty()) labelled("", 2, note);
   }
 
-  /// A row of the profile: the kernel, and behind it the numbers in as many lines as they need.
-  /// `titles` decide the columns' widths.
+  /// A row of the profile: the kernel, then the numbers, in as many lines as needed. `titles`
+  /// decide the columns' widths.
   std::vector<std::string> profile_lines(const std::vector<std::string>& titles,
                                          const std::vector<std::string>& row) const {
     constexpr std::size_t kLeastName = 20;

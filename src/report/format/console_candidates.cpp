@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-constexpr std::size_t kEnoughForNames = 40;  // for problem and model to be distinguishable
+constexpr std::size_t kEnoughForNames = 40;  // problems and models stay distinguishable
 constexpr std::size_t kLeastForNames = 20;
 constexpr std::size_t kSample = 3, kTime = 9, kLimit = 5, kFactor = 7, kInterval = 11;
 constexpr std::size_t kRemarksIndent = 8;
@@ -136,7 +136,7 @@ class CandidateLines {
     }
     std::string text = line(cells);
     std::string remarks = remarks_of(record, cells);
-    // A candidate without a time has empty columns, so its remarks start behind its sample number.
+    // A candidate without a time has empty columns, so its remarks start after its sample number.
     if (cells.time.empty()) {
       text.resize(text.find_last_not_of(' ') + 1);
       text += ' ';

@@ -7,8 +7,8 @@
 namespace kbench::report {
 
 /// Writes a line for each candidate: outcome, problem, model, sample, time, estimate, fraction of
-/// the device's limit, speedup, remarks. Values without room for a column become remarks; remarks
-/// without room at the end of the line get their own line.
+/// the device's limit, speedup, remarks. Values that do not fit a column become remarks; remarks
+/// that do not fit the line get their own line.
 void write_candidate_lines(const Report& report, ConsoleLines& out);
 
 }  // namespace kbench::report

@@ -31,7 +31,7 @@ std::optional<double> speedup_field(const Report& report, const Record& record,
 struct Column {
   std::string_view name;
   void (*append)(Buffer& row, const Report& report, const Record& record);
-  bool of_plan = false;  ///< a planned sample without a record has a value, too
+  bool of_plan = false;  ///< planned samples without a record have a value, too
 };
 
 /// The outcome's field for a planned sample without a record.
@@ -124,7 +124,8 @@ constexpr std::array kColumns = {
              if (const Speedup* over = speedup_over(record, report.baseline))
                append_text(row, relation_of(*over));
            }},
-    // The fraction of the device's limit that the candidate reached, the limit, and its cause.
+    // Fraction of the device's limit that the candidate reached, the limit, and its kind (memory or
+    // compute).
     Column{"limit_share",
            [](Buffer& row, const Report&, const Record& record) {
              if (record.sol) append_number(row, record.sol->share);

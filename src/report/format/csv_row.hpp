@@ -17,9 +17,9 @@ namespace kbench::report {
 
 using Buffer = fmt::memory_buffer;
 
-/// Appends a field of RFC 4180, in quotes if needed. No terminal, spreadsheet or CI system takes it
-/// for a command. Control bytes except line ends and tabs become U+FFFD. A text that would be a
-/// formula gets a ' before it. No line is a workflow command.
+/// Appends a field of RFC 4180, in quotes if needed, so that no terminal, spreadsheet or CI system
+/// executes it. Control bytes except line ends and tabs become U+FFFD. A text that would be a
+/// formula gets a ' before it. Marks of workflow commands are broken up.
 inline void append_text(Buffer& row, std::string_view words) {
   const std::string text = without_commands(words);
   const auto is_control = [](char c) {
@@ -49,7 +49,7 @@ void append_number(Buffer& row, const Number& number) {
   fmt::format_to(std::back_inserter(row), "{}", number);
 }
 
-/// Appends nothing if there is no finite number.
+/// Appends nothing if the number is missing or not finite.
 inline void append_number(Buffer& row, const std::optional<double>& number) {
   if (number && std::isfinite(*number)) append_number(row, *number);
 }

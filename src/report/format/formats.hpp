@@ -26,9 +26,10 @@ void write_latex(const Report& report, std::ostream& out);
 /// everything about each candidate.
 void write_html(const Report& report, std::ostream& out);
 /// The page's charts as SVG files in this folder, which is made if missing. Throws kbench::Error if
-/// the browser draws none.
+/// the browser draws no charts.
 void write_svg(const Report& report, const std::filesystem::path& folder);
-/// Throws UsageError if `folder` is no folder, or if there is no D3 or no browser to draw charts.
+/// Throws UsageError if `folder` is not a folder, or if D3 or a browser to draw the charts is
+/// missing.
 void check_svg(const std::filesystem::path& folder);
 
 }  // namespace kbench::report

@@ -116,7 +116,7 @@ AsInLine as_in_line(const Record& record, const RunDetails& details) {
     const nlohmann::ordered_json whole = to_json(record);
     line.findings = JsonText::dumped(whole["findings"]);
     line.profile = JsonText::dumped(whole["profile"]);
-  } else if (has_left) {  // else both are empty, and the line need not be read again
+  } else if (has_left) {  // else both are empty, so the line is not read again
     std::vector<std::string> texts = details.fields(record, kNames);
     if (texts[0] != "null") line.findings = std::move(texts[0]);  // null: an older version wrote it
     line.profile = std::move(texts[1]);

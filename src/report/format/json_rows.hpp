@@ -18,7 +18,7 @@ namespace kbench::report {
 
 using nlohmann::ordered_json;
 
-/// null if there is no finite number.
+/// null if the number is missing or not finite.
 inline ordered_json number(const std::optional<double>& value) {
   return value && std::isfinite(*value) ? ordered_json(*value) : ordered_json();
 }
@@ -29,8 +29,8 @@ inline void write_head(std::ostream& out, const ordered_json& head) {
   out << json_without_commands(text.substr(0, text.rfind('\n')));
 }
 
-/// Writes "name": [ … ] with one row a line. Several threads call `to_row`, which returns
-/// ordered_json or JsonText; at most about a thousand rows are in memory at a time.
+/// Writes "name": [ … ] with one row per line. Several threads call `to_row`, which returns
+/// ordered_json or JsonText. At most about a thousand rows are in memory at a time.
 template <typename Rows, typename ToJson>
 void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to_row) {
   constexpr std::size_t kBlock = 128;

@@ -19,8 +19,8 @@ namespace {
 constexpr std::size_t kCaseLogLines = 40;
 constexpr std::size_t kMostLogs = 1000;  // failures with a log; CI systems hold the file in memory
 
-/// True if only white space stands before this byte in its line; bytes above 0x7f count as white
-/// space, because some of them are.
+/// True if only white space precedes this byte in its line. Bytes above 0x7f are taken for white
+/// space, because they may belong to such a character.
 bool begins_line(std::string_view text, std::size_t at) {
   while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t' ||
                     static_cast<unsigned char>(text[at - 1]) >= 0x80))
@@ -48,7 +48,7 @@ std::string xml(std::string_view text) {
     } else if (c == '"') {
       result += "&quot;";
     } else if (c == '#' && i > 0 && text[i - 1] == '#') {
-      result += "&#35;";  // so that "##[" in a CI system's log is no workflow command
+      result += "&#35;";  // breaks up "##[", a workflow command in a CI system's log
     } else if (c == ':' && i > 0 && text[i - 1] == ':' && begins_line(text, i - 1)) {
       result += "&#58;";
     } else if (byte >= 0x20 || c == '\n' || c == '\t') {

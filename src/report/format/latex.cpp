@@ -44,7 +44,7 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 22> kEscapes
     {"<", "$<$"},
     {">", "$>$"},
     {"|", "$|$"},
-    // At the start of a row LaTeX would take these for options of the command before.
+    // At the start of a row LaTeX would take these for options of the previous command.
     {"[", "{[}"},
     {"]", "{]}"},
     {"*", "{*}"},
@@ -94,8 +94,8 @@ class Latex {
   }
 
  private:
-  /// The index behind the last row of a table. A table ends between two models, unless one model
-  /// has too many rows.
+  /// The index after the last row of a table. A table ends between two models, unless one model has
+  /// too many rows.
   std::size_t end_of_table(std::size_t begin) const {
     const auto& rows = report_.summary;
     std::size_t end = std::min(rows.size(), begin + kRowsPerTable);

@@ -49,7 +49,7 @@ class Page {
     const std::size_t around = before.size() + after.size() + kCut.size();
     const std::size_t room = kMostBytes - std::min(kMostBytes, written_ + around);
     is_full_ = text.size() > room;
-    // Cut only between lines, so that no link, code or table row stays open.
+    // Cuts only between lines, so that links, code and table rows stay whole.
     if (is_full_) text = text.substr(0, text.rfind('\n', room) + 1);
     out_ << before << without_commands(text) << (is_full_ ? kCut : "") << after;
     written_ += around + text.size();

@@ -47,7 +47,7 @@ std::string some_of(const std::set<Interned>& names) {
                          : "");
 }
 
-/// "; did you mean …?" or empty. A name may be spelt with or without its level and number.
+/// "; did you mean …?" or empty. The level and number of a name may be left out.
 std::string likely(const std::string& sought, const std::set<Interned>& problems) {
   std::vector<Spelled> names;
   for (const Interned& problem : problems) {

@@ -57,8 +57,9 @@ ReportFile parse_report_file(std::span<const Format> formats, std::string_view a
   return report_file;
 }
 
-/// Writes the model to each target, those without a file to `out`. Without targets it writes the
-/// `first` format to `out`. If a file cannot be written, the others are, then the error is thrown.
+/// Writes the model to each target; a target without a file goes to `out`. Without targets, writes
+/// the `first` format to `out`. If a file cannot be written, writes the others before it throws the
+/// error.
 template <typename Model, typename ReportFile, typename Format>
 void write_report_files(const Model& model, std::span<const ReportFile> report_files,
                         const Format& first, std::ostream& out) {

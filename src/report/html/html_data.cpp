@@ -34,7 +34,7 @@ void append_digits(fmt::memory_buffer& out, std::optional<double> value, int dig
   }
 }
 
-/// The candidates' rows as columns, because 100,000 objects would each repeat the fields' names.
+/// The candidates' rows as columns, because 100,000 objects would repeat the fields' names.
 class Columns {
  public:
   explicit Columns(const Report& report) : report_(report) {}

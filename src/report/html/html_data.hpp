@@ -8,7 +8,7 @@
 
 #include "kbench/report.hpp"
 
-/// The page's data as JSON. It has no "<", so that no text in it can end its HTML element.
+/// The page's data as JSON. It contains no "<", so no text in it can end its HTML element.
 namespace kbench::report {
 
 /// The same JSON value without "<" in the text.
@@ -22,10 +22,11 @@ struct PageDetails {
   std::string lines;  ///< a line of JSON for each of Report::candidates; empty: no details
   std::vector<std::string> notes;
 };
-/// A browser opens a page of some ten megabytes at once; the run's files have everything.
+/// Limit of the page's details, because a browser opens some ten megabytes without delay. The run's
+/// files have everything.
 inline constexpr std::size_t kMostDetailBytes = 32u << 20;
-/// All details of as many candidates as fit into `most_bytes`, failures first. Other failures have
-/// only their message.
+/// Full details of as many candidates as fit into `most_bytes`, failures first. The remaining
+/// failures have only their message.
 PageDetails page_details(const Report& report, std::size_t most_bytes = kMostDetailBytes);
 
 }  // namespace kbench::report

@@ -17,7 +17,8 @@ namespace {
 
 using nlohmann::json;
 
-// Limits for the messages of failures without details: all together, and each (most and least).
+// Limits for the messages of failures without details: for all together, and the most and least for
+// each.
 constexpr std::size_t kMostBriefBytes = 12u << 20, kLongestBrief = 600, kShortestBrief = 80;
 
 /// The size of each candidate's details; smaller if there are many candidates.
@@ -104,7 +105,7 @@ class Details {
   }
 
   /// Indices into Report::candidates: the first failure of each cause, then the other failures,
-  /// then the rest. The order jumps through the run, so that any prefix covers it evenly.
+  /// then the rest. Each part is in jumps through the run, so that its start covers the run evenly.
   std::vector<std::size_t> order() const {
     std::vector<std::size_t> order, failed, correct;
     std::set<std::pair<Outcome, Interned>> causes;
@@ -119,7 +120,7 @@ class Details {
       }
     }
     for (const std::vector<std::size_t>& places : {failed, correct}) {
-      // With steps of the golden ratio no gap is much larger than another.
+      // With steps of the golden ratio, all gaps are about equal.
       const std::size_t count = places.size();
       std::size_t step = std::max<std::size_t>(1, count * 618 / 1000);
       while (std::gcd(step, count) > 1) ++step;

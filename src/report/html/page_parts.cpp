@@ -3,8 +3,8 @@
 
 #include <cstddef>
 
-// The files are embedded unchanged. As string literals they would have to be cut in pieces; as
-// separate files the program would have to find them.
+// The files are embedded unchanged. String literals would have to be split, and the program would
+// have to find separate files at run time.
 #define KBENCH_PART(name, file)               \
   asm(".section .rodata\n"                    \
       ".global kbench_page_" #name            \

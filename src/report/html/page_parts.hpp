@@ -6,7 +6,7 @@
 /// The parts of the page that are the same for all reports; the build embeds src/report/html/page.
 namespace kbench::report {
 
-/// The page's skeleton, with a line as placeholder for each other part: "@STYLE@", "@D3@", ….
+/// The page's skeleton. A line with a placeholder stands for each other part: "@STYLE@", "@D3@", ….
 std::string_view page_html();
 std::string_view page_style();
 std::string_view page_script();

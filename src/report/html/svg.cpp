@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The charts as SVG files. A headless browser opens the page, whose script draws the charts and
-// replaces the page by the charts' files; then the browser prints the page. So only the page's
-// script draws charts.
+// The charts as SVG files. A headless browser opens the page. The page's script draws the charts
+// and replaces the page by the charts' files, and the browser prints that. So all charts are drawn
+// by the same script.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -46,7 +46,7 @@ json printed(const fs::path& page, const fs::path& profile) {
       .command = {find_chromium().value().string(), "--headless", "--no-sandbox", "--disable-gpu",
                   "--disable-dev-shm-usage", "--hide-scrollbars", "--no-first-run",
                   "--disable-background-networking", "--user-data-dir=" + profile.string(),
-                  // This width gives charts in one column.
+                  // At this width the page has one column of charts.
                   "--window-size=800,1000", "--dump-dom", page.string()},
       .env = {},
       .fds = {}};

@@ -61,7 +61,7 @@ std::string listed(const std::set<std::string>& names) {
   return fmt::format("{}{}", fmt::join(first, ", "), more ? ", …" : "");
 }
 
-/// Joins the answers that pass over several audits of one problem by one check.
+/// Combines the passing answers of several audits of one problem by one check.
 void add(std::vector<DegenerateProblem>& degenerate, const ProblemAudit& audit) {
   auto same = std::ranges::find_if(degenerate, [&](const DegenerateProblem& problem) {
     return problem.problem == audit.problem && problem.problem_hash == audit.problem_hash &&

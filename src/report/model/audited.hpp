@@ -11,9 +11,9 @@
 
 namespace kbench::report {
 
-/// The problems of the run that audits found degenerate, in natural order of their names. Adds to
-/// `warnings` which problems have no audit, or one that does not match. Throws UsageError if no
-/// audit matches the run.
+/// The problems of the run that audits found degenerate, in natural order of their names. Adds a
+/// warning about problems whose audit is missing or does not match. Throws UsageError if no audit
+/// matches the run.
 std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const AuditFile& audits,
                                                    std::vector<std::string>& warnings);
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kSteps = 30;       // of p
 constexpr double kPerStep = 10;  // steps from p = 0 to 1
-constexpr int kEachK = 10;       // every k up to here; above it each k is 5/4 of the one before
+constexpr int kEachK = 10;       // every k up to here; then each k is 5/4 of the previous one
 
 std::vector<double> all_p() {
   std::vector<double> p;

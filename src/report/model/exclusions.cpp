@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-// Limits, because hundreds of problems of a set may fail, each with a page of reasons.
+// Limits, because hundreds of problems may fail, each with a page of reasons.
 constexpr std::size_t kNamedProblems = 10;
 constexpr std::size_t kNamedCauses = 6;
 constexpr std::size_t kLongestName = 80;

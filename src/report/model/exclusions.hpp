@@ -15,8 +15,8 @@ std::string degenerate_message(const std::vector<std::string>& names);
 std::vector<Exclusion> exclusions_by_problem(const Report& report);
 
 /// Report::excluded for people, by cause: "level1/9_A, level1/10_B and 38 more (problem failure,
-/// reference_raised, 80 samples; the first: …)". A verbose report has all names. "nothing" if there
-/// are no exclusions.
+/// reference_raised, 80 samples; the first: …)". A verbose report has all names. "nothing" without
+/// exclusions.
 std::string exclusions_text(const Report& report);
 
 /// The degenerate problems that --include-degenerate counts: "level1/9_A (zeros passes its whole

@@ -13,8 +13,8 @@ namespace kbench::report {
 /// Fills in Report::slices, over and pairs.
 void add_model_tables(Report& report, const std::vector<ScoredSampleGroup>& groups);
 
-/// McNemar's exact test (1947) on discordant pairs, two-sided: the probability of counts at least
-/// as uneven if neither model is better.
+/// McNemar's exact test (1947) on discordant pairs, two-sided. If neither model is better: the
+/// probability of counts that differ at least as much.
 double mcnemar(std::int64_t only_a, std::int64_t only_b);
 
 /// "alpha over compile: fast_1 0.42 (0.30–0.54), geomean 1.10x (1.02–1.20)".

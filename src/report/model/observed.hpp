@@ -12,7 +12,7 @@
 /// Observations in addition to a verdict: findings, counters, estimates.
 namespace kbench::report {
 
-/// Indices of the candidates' records with findings that no failure message reports already.
+/// Indices of the candidates' records with findings that are not part of a failure message.
 std::vector<std::size_t> with_findings(const Report& report);
 /// Indices of the candidates' records with a profile or an estimate.
 std::vector<std::size_t> with_profile(const Report& report);
@@ -26,8 +26,8 @@ std::span<const std::string_view> profile_columns(const Record& record);
 std::vector<std::vector<std::string>> profile_rows(const Record& record);
 /// A launch, the name of such a row, cut to `width` columns: the kernel's name is cut first.
 std::string fitted_launch(std::string_view launch, std::size_t width);
-/// The bytes that the problem must move, divided by the time of the candidate's call: "at least
-/// 2.10 TB/s"; empty if either is unknown.
+/// The bytes that the problem must transfer, divided by the time of the candidate's call: "at least
+/// 2.10 TB/s". Empty if either is unknown.
 std::string bandwidth_text(const Record& record);
 /// The note below a profile; empty if the record has no estimate.
 std::string_view profile_note(const Record& record);

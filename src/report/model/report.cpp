@@ -39,7 +39,7 @@ void check(const ReportOptions& options) {
   }
 }
 
-/// True if the records are the CPU's. Without records the run's header line names the device.
+/// True for records of the CPU. Without records the run's header line names the device.
 bool is_on_cpu(const RunFile& run) {
   const Record* cpu = nullptr;
   const Record* gpu = nullptr;
@@ -119,7 +119,7 @@ void count(Report& report, const std::vector<report::ScoredSampleGroup>& groups)
   report.complete = report.planned > 0 && report.finished == report.planned;
 }
 
-/// Removes from the run what the selection leaves out.
+/// Applies the selection to the run.
 void select(Report& report) {
   if (report.options.select.empty()) return;
   for (const ManifestEntry& entry : report.run.manifest)
@@ -129,7 +129,7 @@ void select(Report& report) {
     report.left_out.erase({entry.model, entry.problem});
 }
 
-/// The number of records without a manifest entry. A superseded record still has its entry.
+/// The number of records without a manifest entry. A record of replaced code still has its entry.
 std::size_t records_off_manifest(const RunFile& run) {
   std::map<std::pair<Interned, Interned>, std::vector<int>> planned;
   for (const ManifestEntry& entry : run.manifest) {
@@ -155,7 +155,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.baseline = chosen_baseline(report);
   report.metrics = metrics_for(report.options.p, report.options.k);
   if (report.on_cpu) {
-    // Without a GPU only metrics without speedups have values, so they come first.
+    // Without a GPU, metrics that need no speedup come first, because only they have values.
     std::stable_partition(report.metrics.begin(), report.metrics.end(),
                           [](const Metric& metric) { return !metric.needs_speedup(); });
   }

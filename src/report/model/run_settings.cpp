@@ -51,7 +51,7 @@ RunSettings run_settings_of(const Report& report) {
     models.insert(entry.model);
   }
   for (const Record& record : run.records) devices.insert(record.device);
-  // All judged records, also those that the selection does not list.
+  // Uses all judged records, including those that the selection does not list.
   for (const std::size_t index : report.judged) {
     const Record& record = run.records[index];
     precisions.insert(record.precision);

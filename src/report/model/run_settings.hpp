@@ -12,7 +12,7 @@ namespace kbench::report {
 
 RunSettings run_settings_of(const Report& report);
 
-/// The distinct texts that `text` returns for the run's headers, in their order; no empty ones.
+/// The distinct non-empty texts that `text` returns for the run's headers, in their order.
 std::vector<std::string> texts_of_headers(const RunFile& run,
                                           const std::function<std::string(const RunHeader&)>& text);
 /// The same, joined by "; ".

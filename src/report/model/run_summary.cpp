@@ -136,7 +136,7 @@ std::string timing(const Report& report) {
     const auto& timing = report.run.records[index].timing;
     return timing && timing->is_bounded();
   });
-  // Bounded times are part of the last kind of trust.
+  // Bounded times are among those with the last kind of trust.
   if (bounded > 0) trusted += fmt::format(" ({} bounded by the judge's clock)", bounded);
   return trusted.empty() ? text : text + "; trust: " + trusted;
 }

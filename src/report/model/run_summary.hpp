@@ -9,11 +9,11 @@
 
 namespace kbench::report {
 
-/// The run summary as (label, text), from the run's header lines and the records that count.
+/// The run summary as (label, text), from the run's header lines and the judged records.
 std::vector<std::pair<std::string, std::string>> run_summary(const Report& report);
 
-/// What the reader must know before any number. `off_manifest`: records that are not in the
-/// manifest.
+/// Warnings that a reader needs before the numbers. `off_manifest`: number of records that are not
+/// in the manifest.
 std::vector<std::string> warnings(const RunFile& run, std::size_t off_manifest);
 
 /// Adds `before` + `text` to a comma-separated list, unless `text` is empty.

@@ -79,7 +79,7 @@ LatestRecords latest_records(const std::vector<Record>& records) {
         latest.try_emplace({record.model, record.problem, record.precision, record.device,
                             record.judge, record.sample},
                            i);
-    // A harness fault says nothing about the candidate, so it replaces no verdict.
+    // A harness fault says nothing about the candidate, so it does not replace a verdict.
     if (!inserted && record.outcome != Outcome::kHarnessFault) found->second = i;
   }
   return latest;
@@ -90,9 +90,9 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
   result.correct = record.outcome == Outcome::kCorrect;
   result.computes = !computes_nothing(record);
   result.allclose_at = record.allclose_at;
-  // A candidate is close at no tolerance if it has no outputs, is not repeatable, or has wrong
-  // outputs when timed. Its trials do not matter then. If the judge does not compute allclose_at
-  // (KernelBench does not), it stays unknown.
+  // A candidate without outputs, that is not repeatable, or with wrong outputs when timed, is not
+  // close at any tolerance; its trials do not matter. Without allclose_at from the judge (as from
+  // KernelBench) it stays unknown.
   const bool is_compared =
       result.correct || (record.outcome == Outcome::kMismatch && record.stage != Stage::kTiming);
   if (!is_compared) result.allclose_at = std::numeric_limits<double>::infinity();
@@ -123,7 +123,7 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
     }
   }
   const bool untimed = row.correct > 0 && !any_speedup;
-  // Each interval is resampled, which takes a few milliseconds for thousands of samples.
+  // Each interval takes a bootstrap of a few milliseconds for thousands of samples.
   const auto policy = row.samples > kWorthAThread ? std::launch::async : std::launch::deferred;
   std::vector<std::future<Estimate>> estimates;
   for (const Metric& metric : metrics) {
@@ -146,7 +146,7 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
 /// One model's problems, each with its level.
 using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;
 
-/// Takes the scored samples of one problem of a model from `at` on; moves `at` behind them.
+/// Takes the scored samples of one problem of a model from `at` on, and moves `at` past them.
 ProblemSamples take_problem(const Report& report, const ScoredSampleGroup& group, std::size_t& at) {
   const RunFile& run = report.run;
   const std::vector<ScoredSample>& scored_samples = group.scored_samples;

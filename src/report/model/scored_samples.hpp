@@ -25,11 +25,11 @@ struct ScoredSampleGroup {
 };
 
 /// Joins the manifest with the records, once for each combination of precision, device and judge.
-/// If a sample has several verdicts (its code was changed and it was run again), the last counts.
+/// If a sample has several verdicts (its code was changed and it was run again), the last is used.
 std::vector<ScoredSampleGroup> scored_sample_groups(const RunFile& run);
 
 /// True if no metric counts the sample, because its problem failed before any code of the candidate
-/// ran. An `unsupported` sample counts, because the candidate decides what it asks for.
+/// ran. An `unsupported` sample counts, because the candidate chose the unsupported feature.
 bool is_exclusion(const Record& record);
 
 /// The trivial answers that pass the whole check of the record's problem, from any record of that
@@ -47,8 +47,9 @@ bool is_left_out(const Report& report, const ScoredSampleGroup& group, const Int
 /// The record's speedup over the report's baseline if metrics count it; else null.
 const Speedup* earned_speedup(const Report& report, const Record& record);
 
-/// The rows of these metrics for one group: per model overall first, then by level if there are
-/// several. If `degenerate` is not null, the same rows follow without the problems in it.
+/// The rows of these metrics for one group. Each model has its overall row first, then a row per
+/// level if there are several. If `degenerate` is not null, the same rows follow without its
+/// problems.
 std::vector<SummaryRow> summary_rows(const Report& report, const ScoredSampleGroup& group,
                                      std::span<const Metric> metrics,
                                      const std::set<Interned>* degenerate = nullptr);

@@ -132,7 +132,7 @@ bool has_limits(const Report& report) {
 }
 
 std::string limit_text(const Record& record) {
-  constexpr double kLeastWhole = 0.0095;  // a smaller one, as whole percents, is off by up to half
+  constexpr double kLeastWhole = 0.0095;  // below this, whole percents are off by up to half
   if (!record.sol || !record.sol->share) return std::string(kNoValue);
   const double share = *record.sol->share;
   return share > 0 && share < kLeastWhole ? fmt::format("{:.1g} %", share * 100)

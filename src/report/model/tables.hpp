@@ -9,12 +9,13 @@
 
 namespace kbench::report {
 
-/// Indices into Report::metrics of the metrics that a report for people shows: all of them if it is
-/// verbose, else the headline ones. Only those with a value in some row; if none has one, all.
+/// Indices into Report::metrics of the metrics that a report for people shows: all if it is
+/// verbose, else the headline ones. Metrics without a value in any row are left out, unless none
+/// has one.
 std::vector<std::size_t> shown_metrics(const Report& report);
 
-/// The name of a summary row: the model, with precision, device or judge if several occur; or a
-/// level.
+/// The name of a summary row: a model, with precision, device or judge if several occur; for a
+/// level's row, the level.
 std::string row_name(const Report& report, const SummaryRow& row);
 
 /// The same after the model's rank, if it has one: "1. alpha".
@@ -37,10 +38,10 @@ bool lists_candidates(const Report& report, std::size_t most = kManyCandidates);
 
 /// A candidate's problem, model and sample.
 std::string candidate_name(const Record& record);
-/// Judge, class and trust if they are not the usual ones ("bound": the time is the wall-clock bound
-/// and not the reported one), reduced sizes, and flags.
+/// Judge, class and trust if they are unusual, reduced sizes, and flags. "bound": the time is the
+/// wall-clock bound, not the reported time.
 std::string remarks(const Record& record);
-/// True if for any candidate the fraction of its device's limit is known.
+/// True if any candidate has a known fraction of its device's limit.
 bool has_limits(const Report& report);
 /// That fraction, "50 %"; "–" if it is not known.
 std::string limit_text(const Record& record);

@@ -8,8 +8,8 @@
 
 namespace kbench::report {
 
-/// The samples of a row that were judged: all except `unsupported` ones, which count as wrong. 0
-/// for a row of a slice.
+/// The number of a row's samples except `unsupported` ones, which other counts take as wrong. 0 for
+/// a row of a slice.
 std::int64_t judged_samples(const Report& report, const SummaryRow& row);
 
 /// The number of unsupported samples, and each model's correct samples over both denominators: with

@@ -14,14 +14,14 @@ namespace kbench::report {
 /// Writes text to a terminal of a given width, line by line.
 class ConsoleLines {
  public:
-  /// `width` in columns; less than 60 counts as 60.
+  /// `width` in columns, at least 60.
   ConsoleLines(std::ostream& out, bool color, int width);
 
   std::size_t width() const { return width_; }
   std::string painted(Tone tone, std::string_view text) const;
   /// Writes a line; spaces at its end are removed.
   void line(std::string text);
-  /// Writes `label`, then from column `indent` on `text` in as many lines as it needs.
+  /// Writes `label`, then `text` from column `indent` on, in as many lines as it needs.
   void labelled(std::string_view label, std::size_t indent, std::string_view text);
   /// Writes an empty line and `text` in bold.
   void heading(std::string_view text);

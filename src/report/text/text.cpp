@@ -89,7 +89,7 @@ bool continues_character(char c) { return (static_cast<unsigned char>(c) & 0xc0u
 }  // namespace
 
 std::string fitted_name(std::string_view text, std::size_t width) {
-  constexpr std::size_t kLeast = 8;  // in fewer columns head and tail would say too little
+  constexpr std::size_t kLeast = 8;  // in fewer columns, head and tail would be too short
   if (columns(text) <= width || width < kLeast) return fitted(text, width);
   // Names with the same start often differ at the end: "1_Conv2d…Divide", "model-1".
   const std::size_t head = (width - 1) * 2 / 3;
@@ -107,8 +107,8 @@ std::string fitted_name(std::string_view text, std::size_t width) {
 
 namespace {
 
-/// Cuts again those names at the indices `alike` whose cut texts are equal; drops their common
-/// start.
+/// Among the names at the indices `alike`, cuts those with equal cut texts again, without their
+/// common start.
 void tell_apart(const std::vector<std::string>& names, std::size_t width,
                 const std::vector<std::size_t>& alike, std::vector<std::string>& fitted_texts) {
   std::map<std::string, std::vector<std::size_t>> groups;

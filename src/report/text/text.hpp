@@ -15,10 +15,10 @@ namespace kbench::report {
 /// Shown in place of a missing value.
 inline constexpr std::string_view kNoValue = "–";
 
-/// `text` on one line, without characters that control a terminal or change the text's direction,
-/// because candidates choose their names and outputs. Bytes that are not UTF-8 become U+FFFD.
+/// `text` on one line, without characters that control a terminal or change the text's direction.
+/// Candidates choose their names and outputs. Bytes that are not UTF-8 become U+FFFD.
 std::string printable(std::string_view text);
-/// `text` escaped for markdown: it makes no markup and no table cell.
+/// `text` escaped for markdown, so that it cannot start markup or a table cell.
 std::string escaped(std::string_view text);
 /// The width of `text` on a terminal, in columns.
 std::size_t columns(std::string_view text);
@@ -31,7 +31,7 @@ std::string fitted_name(std::string_view text, std::size_t width);
 std::vector<std::string> fitted_names(const std::vector<std::string>& names, std::size_t width);
 /// `text` filled up with spaces to `width` columns, at its left if `right_aligned`.
 std::string padded(std::string_view text, std::size_t width, bool right_aligned = false);
-/// `text` broken into lines of at most `width` columns, at spaces or else behind a "/".
+/// `text` broken into lines of at most `width` columns, at spaces, else after a "/".
 std::vector<std::string> wrapped(std::string_view text, std::size_t width);
 
 /// `text` with "…" in place of the folders of paths: "…/softmax.cu(12): error: …".
@@ -49,12 +49,13 @@ std::string interval_text(const Estimate& estimate);
 std::string counted(std::int64_t count, std::string_view noun);
 
 /// The record's median time of a subject ("candidate" or a baseline); none if it was not timed. The
-/// mean if the record has no median, or if the timing method compares means.
+/// mean instead, if the record has no median or the timing method compares means.
 std::optional<double> time_ms(const Record& record, std::string_view side);
-/// The median time that the candidate's process reported, if the record's time is the wall-clock
-/// bound because the reported time was not trusted; else none.
+/// The median time that the candidate's process reported, if the record has the wall-clock bound
+/// instead because the reported time was not trusted; else none.
 std::optional<double> told_ms(const Record& record);
-/// The record's finite speedup over a baseline, or null. kBestBaseline: the least of them.
+/// The record's finite speedup over a baseline, or null. kBestBaseline: its least speedup, over the
+/// fastest baseline.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);
 /// "K=512 N=1024": the constants that differ from the problem file's.
 std::string sizes_text(const Record& record);

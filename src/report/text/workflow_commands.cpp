@@ -10,7 +10,7 @@ namespace kbench::report {
 namespace {
 
 constexpr std::string_view kStart = "::", kHashes = "##";
-/// Words that may stand between "##" and "[", in upper or lower case.
+/// Words that may be between "##" and "[", in upper or lower case.
 constexpr std::array<std::string_view, 3> kWords = {"", "vso", "teamcity"};
 
 /// True for characters that .NET trims as white space; GitHub's runner is written in .NET.

@@ -5,8 +5,8 @@
 #include <string_view>
 
 /// A candidate's output may reach the log of a CI system, whose runner executes some lines as
-/// commands. GitHub Actions: a line that begins with "::" (white space may precede), and "##["
-/// anywhere in a line. Azure Pipelines: "##vso[" anywhere. TeamCity: "##teamcity[".
+/// commands. GitHub Actions: a line that begins with "::" (after white space), and "##[" anywhere
+/// in a line. Azure Pipelines: "##vso[" anywhere. TeamCity: "##teamcity[".
 namespace kbench::report {
 
 /// `text`, one or several lines, with a space in each such mark: ": :", "# #[".

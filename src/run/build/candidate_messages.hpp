@@ -12,17 +12,19 @@
 
 namespace kbench::run {
 
-/// How a dry import ended, as its process reports it. It is a claim and only for people.
+/// How a dry import ended, as its process reports it. The report is untrusted, so only people see
+/// it.
 struct DryImportEnd {
   std::string stage;  ///< how far it got: import, init, forward, end
-  /// Its own failure, without a missing extension; one that a process may claim.
+  /// ^Its own failure, not that of a missing extension; limited to outcomes that a process may
+  /// claim.
   Outcome outcome = Outcome::kLoadFailure;
   std::string cause, message;
 };
 
 /// Parses the body of a kCompile to the request of module_extension.py: known fields of known
-/// types, limited in size and depth. Else a message that says what is wrong, because a candidate
-/// may send any bytes.
+/// types, limited in size and depth. A candidate may send any bytes; for others, returns the error
+/// message.
 std::variant<nlohmann::json, std::string> read_compile_request(std::string_view body);
 
 /// Parses the body of a kDryImported and cuts its texts to a record's limits; nothing if malformed.

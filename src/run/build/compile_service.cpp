@@ -53,7 +53,7 @@ CompileService::CompileService(ExtensionBuilder& builder, ExtensionOwner owner, 
       const std::lock_guard lock(mutex_);
       fault_ = std::current_exception();
     }
-    // A process that waits for an answer sees that the channel is closed.
+    // Closes the channel, so that a process that waits for an answer notices.
     channel_ = {};
     eventfd_write(ended_.value(), 1);
   });

@@ -26,18 +26,18 @@ struct BuildSummary {
 /// Answers one process's requests to build extensions, in a thread of its own.
 class CompileService {
  public:
-  /// `answers`: sends the extension for each request. If false, requests only start builds, as for
-  /// a dry import.
+  /// `answers`: sends the extension for each request. If false, requests only start builds, as in a
+  /// dry import.
   CompileService(ExtensionBuilder& builder, ExtensionOwner owner, Fd channel, std::uint64_t nonce,
                  bool answers);
-  ~CompileService();  ///< ends the thread; builds go on
+  ~CompileService();  ///< ends the thread, not its builds
 
   /// Waits until the process reports the end of its import, or ends. False if it does not within
   /// `limit`.
   bool wait_dry_imported(std::chrono::milliseconds limit, int cancel_fd);
   /// Waits for the builds requested so far and sums them up.
   BuildSummary summary();
-  /// What a dry import reported at its end; nothing if it reported nothing.
+  /// The report of a dry import at its end, if there is one.
   std::optional<DryImportEnd> dry_import_end();
   /// A fault of the machine in a build, if any.
   std::exception_ptr fault();

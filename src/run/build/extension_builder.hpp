@@ -40,7 +40,7 @@ struct Extension {
   std::string image;   ///< cubin or PTX
   std::vector<Kernel> kernels;
   std::vector<Variable> variables;
-  bool whole = false;            ///< built by nvcc: the object has and launches its kernels itself
+  bool whole = false;            ///< built by nvcc: the object contains and launches its kernels
   double seconds = 0;            ///< time of the compilers when they ran
   std::optional<double> host_s;  ///< part of it for host code
   bool cached = false;
@@ -55,7 +55,7 @@ struct Extension {
 /// Loads object and image of a stored extension. Throws kbench::Error.
 Extension with_bytes(Extension extension);
 
-/// Why there is no extension, by the candidate's fault.
+/// Why there is no extension, if it is the candidate's fault.
 struct ExtensionError {
   Outcome outcome = Outcome::kCompileFailure;
   std::string cause, message, log;

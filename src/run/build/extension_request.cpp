@@ -12,7 +12,7 @@ namespace {
 
 using nlohmann::json;
 
-/// The most bytes of a candidate's file name, because diagnostics are searched for it.
+/// The most bytes of a candidate's file name; diagnostics are searched for the name.
 constexpr std::size_t kMostFileNameBytes = 512;
 
 bool is_known_flag(const std::string& flag) {
@@ -41,7 +41,7 @@ std::vector<std::string> ignored_flags(const json& request) {
     for (const auto& flag : strings(request, "extra_cuda_cflags"))
       if (!is_known_flag(flag)) ignored.push_back(flag);
   } catch (const json::exception&) {
-    // The build reports the error.
+    // Errors are ignored here, because the build reports them.
   }
   return ignored;
 }

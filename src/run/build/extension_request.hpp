@@ -17,7 +17,7 @@ namespace kbench::run {
 /// The candidate that requests a build. Its file and source let diagnostics name a line.
 struct ExtensionOwner {
   std::string file_name;                    ///< as people see it
-  std::string source;                       ///< may have a CUDA source as a string
+  std::string source;                       ///< may contain a CUDA source as a string
   std::shared_ptr<CompileBudget> budget{};  ///< for all of its builds; from the builder
 };
 
@@ -27,8 +27,8 @@ std::vector<std::string> strings(const nlohmann::json& request, const char* name
 /// The flags of a request for nvcc that NVRTC does not know, and that are therefore ignored.
 std::vector<std::string> ignored_flags(const nlohmann::json& request);
 
-/// The flags that NVRTC knows. Others (-gencode, -Xcompiler, ...) are ignored, because refusing
-/// them would refuse most candidates.
+/// The flags that NVRTC knows. Others (-gencode, -Xcompiler, ...) are ignored, because most
+/// candidates have some.
 std::vector<std::string> device_flags(const std::vector<std::string>& flags);
 
 /// The sources of one kind ("cpp", "cuda"). Sources without a file get a name made from the
@@ -39,8 +39,7 @@ std::vector<HostText> texts_of(const nlohmann::json& request, const std::string&
 /// The job of the process that reads all sources.
 TextsJob texts_job(const nlohmann::json& request, const ExtensionOwner& owner);
 
-/// The part of a request to the C++ compiler that is equal with and without nvcc: everything but
-/// the CUDA sources.
+/// The request to the C++ compiler without the CUDA sources. It is the same with and without nvcc.
 HostRequest host_request(const nlohmann::json& request, const TextsRead& texts,
                          const ExtensionOwner& owner);
 

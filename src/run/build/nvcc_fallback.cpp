@@ -54,7 +54,8 @@ bool is_in_header(const SplitFailure& failure) {
   return file.starts_with('/') && !is_own;
 }
 
-/// True if the error is about a device header that a host compiler cannot read, or its symbols.
+/// True if the error is about a device header that a host compiler cannot read, or about its
+/// symbols.
 bool is_of_device_library(const SplitFailure& failure) {
   const std::string_view file = file_of_error(failure.log);
   const bool header =
@@ -82,8 +83,8 @@ bool names_what_was_left_out(const SplitFailure& failure) {
   });
 }
 
-/// True if two files define the same name, such as static functions, which is an error only in one
-/// joined file.
+/// True if two files define the same name, as static functions may. That is an error only because
+/// the files are joined.
 bool is_defined_twice(const SplitFailure& failure) {
   return failure.several_files && contains(failure.message, "already been");
 }
@@ -111,7 +112,7 @@ std::string missing_header(std::string_view message) {
                                     end - (from == std::string_view::npos ? 0 : from + 1)));
 }
 
-/// If no folder has the header, nvcc does not find it either.
+/// True if nvcc would find the missing header in one of its folders.
 bool header_exists(const SplitFailure& failure) {
   const fs::path header = missing_header(failure.message);
   if (header.empty() || header.is_absolute()) return false;

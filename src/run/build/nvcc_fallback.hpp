@@ -19,19 +19,19 @@ struct SplitFailure {
   std::string cause, message, log;
   std::vector<std::string> own_names;                 ///< the sources, as diagnostics call them
   std::vector<std::string> host_only;                 ///< SplitSource::host_only of all sources
-  std::vector<std::filesystem::path> header_folders;  ///< all where nvcc looks
+  std::vector<std::filesystem::path> header_folders;  ///< the folders that nvcc searches
   bool several_files = false;                         ///< load with more than one CUDA file
   bool names_libraries = false;                       ///< extra_ldflags has a -l
 };
 
-/// A class of failures that the source splitter may have caused, and not the candidate. To add one:
+/// A class of failures that may be the source splitter's fault and not the candidate's. To add one:
 /// a row in fallback_rules(), with a function if the cause alone does not decide.
 struct FallbackRule {
   SplitPart part;
   std::string_view cause;
   bool (*applies)(const SplitFailure&);  ///< null: always
   std::string_view why;                  ///< for people: why nvcc may succeed
-  /// True if the failure is certainly the splitter's.
+  /// True if the failure is certainly the splitter's fault.
   bool is_certain = true;
 };
 std::span<const FallbackRule> fallback_rules();

@@ -17,7 +17,7 @@ void replace(std::string& text, std::string_view what, const std::string& by) {
   if (done > 0) text = made.append(text, done);
 }
 
-/// A message of diagnose() has the file name without folders; other messages have the whole path.
+/// Messages of diagnose() have the file name without folders; other messages have the whole path.
 void name_in_message(std::string& message, const std::string& name) {
   replace(message, fmt::format("{}, line", kOwnName), name.substr(name.rfind('/') + 1) + ", line");
   replace(message, kOwnName, name);

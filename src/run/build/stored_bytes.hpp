@@ -8,15 +8,15 @@
 
 namespace kbench::run {
 
-/// Bytes kept in a file on disk for the length of a run, because candidates decide how many there
-/// are. Copies share the file; the last copy removes it.
+/// Bytes in a file on disk that lasts as long as the run. They are not kept in memory, because
+/// candidates decide their number. Copies share the file; the last copy removes it.
 class StoredBytes {
  public:
   StoredBytes() = default;
   /// Writes a file in `folder`, and makes the folder if needed. Throws kbench::Error.
   StoredBytes(std::string_view bytes, const std::filesystem::path& folder);
   std::size_t size() const { return size_; }
-  /// Throws kbench::Error if the file cannot be read as it was written.
+  /// Throws kbench::Error if the file cannot be read or has changed.
   std::string read() const;
 
  private:

@@ -18,7 +18,7 @@ struct AuditOptions {
   unsigned jobs = 1;             ///< problems in parallel on the CPU; one on a GPU
 };
 
-/// One audit: no candidate runs; a judge tests trivial answers with the check of each problem.
+/// One audit: a judge tests trivial answers with the check of each problem. No candidate runs.
 class AuditRun {
  public:
   /// The same as for EvalRun.
@@ -28,7 +28,7 @@ class AuditRun {
   /// The header of the audit file: options and environment.
   RunHeader header(std::vector<std::string> arguments, std::string problem_set_hash);
   const std::string& secret() const;
-  /// The audit of a problem before its check, with its sizes; its key decides what --resume skips.
+  /// A problem's audit before its check, with its sizes. Its key decides what --resume skips.
   /// Throws run::Cancelled.
   ProblemAudit blank(const Problem& problem) const;
 

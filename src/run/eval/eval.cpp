@@ -23,10 +23,10 @@ using run::Prepared;
 
 /// The number of judges that each device queue keeps open for a stream of candidates.
 constexpr std::size_t kStreamJudges = 4;
-/// The number of candidates that a GPU's queue knows: the current one, and those it may prefetch.
+/// The number of candidates that a GPU's queue holds: the current one, and those it may prefetch.
 constexpr std::size_t kGpuWindow = 4;
-/// The fewest candidates of one problem in a group for a queue, if there are several queues: each
-/// queue computes its own reference.
+/// The fewest candidates of one problem in a group for a queue, if there are several queues. Each
+/// queue computes its own reference, so small groups would waste time.
 constexpr std::size_t kSmallestGroup = 8;
 
 }  // namespace
@@ -44,7 +44,7 @@ const std::vector<QueueDevice>& EvalRun::devices() const { return impl_->devices
 const std::string& EvalRun::secret() const { return impl_->secret; }
 void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
   impl_->options.stored = std::move(times);
-  impl_->verdicts.clear();  // they depend on the earlier times
+  impl_->verdicts.clear();  // verdicts depend on the earlier times
 }
 
 RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
@@ -55,7 +55,7 @@ RunHeader EvalRun::header(std::vector<std::string> arguments, std::string proble
   header.kbench_version = kVersion;
   header.arguments = std::move(arguments);
   header.options = run::options_json(impl_->options);
-  // Not in the hash of the options, because it only changes sizes, which are in the problem's hash.
+  // Not part of the options' hash: it only changes sizes, which the problem's hash covers.
   header.options["reduce_sizes"] = to_json(impl_->options.reduce_sizes);
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
   header.environment =
@@ -115,7 +115,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   run::DeviceQueues device_queues = impl_->device_queues(1 + impl_->options.other_sizes.size());
   const auto& counts = device_queues.counts();
   const std::size_t queue_count = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
-  // Several groups for each queue, so that all queues end at about the same time.
+  // Makes several groups for each queue, so that all queues end at about the same time.
   const std::size_t share = queue_count == 1
                                 ? candidates.size()
                                 : std::max(kSmallestGroup, candidates.size() / (4 * queue_count));
@@ -155,7 +155,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     std::vector<Prepared*> taken;
     for (std::size_t at = 0;; ++at) {
       while (taken.size() < at + window) {
-        // The next group may be late; only an idle queue waits for it.
+        // The next group may come late; only an idle queue waits for it.
         auto group = queue.take(false);
         if (group.empty() && taken.size() == at) {
           device_queue.rest();

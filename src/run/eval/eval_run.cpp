@@ -90,7 +90,7 @@ void EvalRun::Impl::open_compilers() {
   const unsigned jobs = setup.jobs;
   pool.emplace(std::move(setup));
   host_code.jobs = jobs;
-  // Each nvcc uses two cores, and one to two gigabytes on each.
+  // Each nvcc uses two cores, with one to two gigabytes of memory per core.
   nvcc.jobs = std::max(1u, jobs / 2);
   builder.emplace(*pool, std::move(host_code), std::move(nvcc), run::arch_of(devices.front()),
                   budget);
@@ -239,7 +239,7 @@ void EvalRun::Impl::finish(run::DeviceQueue& device_queue, Prepared& prepared,
 }
 
 void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) {
-  // Also for a candidate whose problem was opened for another candidate.
+  // This also applies if the problem was opened for another candidate.
   if (trivial) prepared.record.degenerate_problem = trivial->find(prepared.record.problem_hash);
   if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
   const std::lock_guard lock(sink_mutex);

@@ -82,7 +82,7 @@ struct EvalRun::Impl {
   std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts;
-  std::optional<run::TrivialPasses> trivial;  ///< nothing by KernelBench's rules
+  std::optional<run::TrivialPasses> trivial;  ///< none if the run judges by KernelBench's rules
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 

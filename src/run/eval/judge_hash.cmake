@@ -18,5 +18,5 @@ inline constexpr const char* kJudgeHash = \"${hash}\";
 ")
 file(COPY_FILE ${OUTPUT}.new ${OUTPUT} ONLY_IF_DIFFERENT)
 file(REMOVE ${OUTPUT}.new)
-# The build compares times, and COPY_FILE keeps the old time of an equal file.
+# The build compares times, but COPY_FILE does not update the time of an equal file.
 file(TOUCH ${OUTPUT})

@@ -21,7 +21,7 @@ std::optional<Peaks> read_peaks(const fs::path& file) {
     std::ifstream stream(file);
     if (stream) return peaks_from_json(nlohmann::json::parse(stream));
   } catch (const nlohmann::json::exception&) {
-    // A truncated file: measured again.
+    // The file is truncated, so the device is measured again.
   } catch (const Error&) {
   }
   return std::nullopt;

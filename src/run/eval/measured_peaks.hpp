@@ -11,7 +11,7 @@
 namespace kbench::run {
 
 /// Measures the throughput of copies and matrix products on a GPU, once for each GPU, driver and
-/// torch, and caches it in `folder`. If that fails: nothing, and records only lack a fraction.
+/// torch, and caches it in `folder`. Returns nothing if that fails; records then lack one fraction.
 /// Throws Cancelled.
 std::optional<Peaks> measured_peaks(WorkerHost& host, const QueueDevice& device,
                                     const std::filesystem::path& folder, int cancel_fd);

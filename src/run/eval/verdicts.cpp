@@ -13,7 +13,7 @@ bool is_of_file_name(char letter) {
          std::string_view("_.-/").find(letter) != std::string_view::npos;
 }
 
-/// Replaces `from` by `to` where it is a whole file name.
+/// Replaces `from` by `to`, but only if it is a whole file name.
 std::string replaced(std::string text, const std::string& from, const std::string& to) {
   for (auto at = text.find(from); at != std::string::npos; at = text.find(from, at)) {
     const std::size_t end = at + from.size();
@@ -26,7 +26,7 @@ std::string replaced(std::string text, const std::string& from, const std::strin
 }
 
 /// Messages name a candidate's file by its path or by its name alone. An id without an extension is
-/// no file; it may match other text, so it is kept.
+/// not a file name and might match other text, so it is not replaced.
 std::string renamed(const std::string& text, const std::string& from, const std::string& to) {
   const std::filesystem::path file = from;
   if (file.extension().empty()) return text;

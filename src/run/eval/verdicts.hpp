@@ -20,10 +20,11 @@ class Verdicts {
   /// The key of a verdict in a run: problem, code, kind, precision row and judge.
   static std::string key_of(const Record& record);
 
-  /// The verdict of equal code for a candidate without one, or nothing. The record has the
-  /// candidate's own identity, also in messages, and names the judged candidate in `reused_from`.
+  /// A verdict of equal code, as a record for the candidate `blank`; nothing if there is none. The
+  /// record and its messages have the candidate's own identity; `reused_from` names the judged
+  /// candidate.
   std::optional<Record> find(const Record& blank) const;
-  /// Keeps a verdict. Ignores a harness_fault, which need not recur.
+  /// Keeps a verdict. Ignores a harness_fault, because it may not recur.
   void keep(const Record& judged);
   void clear();
 

@@ -69,7 +69,7 @@ bool load(Prepared& prepared, const ReadyCode& code, const CheckSetup& setup) {
   return fail(prepared, claim.outcome, claim.cause, claim.message);
 }
 
-/// True if the candidate passes all steps that can be tried; else its record is decided.
+/// True if the candidate passes all possible steps; otherwise its record is final.
 bool is_sound(Prepared& prepared, const CheckSetup& setup) {
   const auto code = finish_compile(prepared, setup.cancel_fd);
   if (!code) return false;
@@ -77,7 +77,7 @@ bool is_sound(Prepared& prepared, const CheckSetup& setup) {
   const DryImported& dry_imported = prepared.dry_imported.get();
   if (dry_imported.timed_out) return took_too_long(prepared, setup);
   const bool on_its_own = dry_imported.builds.builds == 0 && dry_imported.end;
-  // If an extension was missing, a failure of the dry import may not be the candidate's fault.
+  // If an extension was missing, the dry import may have failed without the candidate's fault.
   if (!on_its_own) return load(prepared, *code, setup);
   return dry_imported.end->cause.empty() ||
          fail(prepared, dry_imported.end->outcome, dry_imported.end->cause,

@@ -15,16 +15,16 @@ struct CheckSetup {
   int cancel_fd = -1;
 };
 
-/// A problem for candidates without one. It has no inputs and fails to give init arguments, so a
-/// module is imported but its model is not constructed.
+/// A problem for candidates without one. It has no inputs, and getting its init arguments fails, so
+/// a module is imported but its model is not constructed.
 const Problem& no_problem();
 
 /// Prepares a kernel without a problem: parses its plan without binding it, and compiles its code
 /// without template instances.
 void prepare_unplaced(Prepared& prepared, const std::string& arch, CompilePool& pool);
 
-/// Checks a prepared candidate without its problem's data. Waits for its compilers, and imports a
-/// module or loads an extension in a process of its own, as on the CPU.
+/// Checks a prepared candidate without its problem's data. Waits for its compilers. Imports a
+/// module or loads an extension in a process of its own, on the CPU.
 CheckedCandidate checked_candidate(Prepared& prepared, const CheckSetup& setup);
 
 }  // namespace kbench::run

@@ -13,10 +13,10 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// The period of checks of a dry import.
+/// How often a dry import is checked.
 constexpr milliseconds kDryImportPeriod(200);
-/// CPU time limit of a dry import and its descendants. Imports take a few seconds; a module that
-/// builds for longer goes on when it is judged.
+/// CPU time limit of a dry import and its descendants. Imports take a few seconds. A module that
+/// needs longer to build continues when it is judged.
 constexpr double kMostProcessorSeconds = 60;
 
 /// Lists a process in AheadOfTurn while this object lives.
@@ -46,8 +46,8 @@ DryImports::DryImports(WorkerHost& host, ExtensionBuilder& builder, unsigned at_
 
 std::shared_future<DryImported> DryImports::send(CandidateJob job) {
   job.module.dry_import = true;
-  // On the device "cpu", "cuda" means the CPU, so code that checks for a GPU first goes on to its
-  // builds.
+  // On the device "cpu", "cuda" means the CPU. Code that first checks for a GPU thus continues to
+  // its builds.
   job.device = "cpu";
   std::uint64_t ticket = 0;
   {
@@ -60,7 +60,8 @@ std::shared_future<DryImported> DryImports::send(CandidateJob job) {
       .share();
 }
 
-/// Serves tickets in the order of sending, because device queues take candidates in that order.
+/// Serves tickets in the order in which they were sent, because device queues take candidates in
+/// that order.
 void DryImports::take_place(std::uint64_t ticket) {
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return free_ > 0 && ticket == serving_; });
@@ -96,7 +97,7 @@ DryImported DryImports::run(CandidateJob job, std::uint64_t ticket) {
   try {
     process =
         std::make_unique<StartedCandidate>(host_, std::move(job), memory_limit_bytes_, &builder_);
-    // A dry import that never ends has already requested its builds.
+    // A dry import may never end, but it has already requested its builds.
     const Listed listed(host_.ahead_of_turn(), process->pid());
     timed_out = takes_too_long(*process);
     process->finish(std::chrono::milliseconds(0));
@@ -104,7 +105,7 @@ DryImported DryImports::run(CandidateJob job, std::uint64_t ticket) {
     give_back();
     throw;
   }
-  // Compilers have their own limit in parallel, so the place is free before they finish.
+  // Frees the place before the compilers finish, because they have their own limit in parallel.
   give_back();
   if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
   return {process->service()->summary(), process->service()->dry_import_end(), timed_out};

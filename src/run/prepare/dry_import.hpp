@@ -10,9 +10,9 @@
 
 namespace kbench::run {
 
-/// Dry imports: imports modules in parallel in processes without a GPU, so that their extensions
-/// are built when a device is free. The processes have a low priority and are stopped while times
-/// are taken. They have limits of time (while not stopped) and of CPU time.
+/// Dry imports: import modules in parallel, in processes without a GPU, so that their extensions
+/// are built by the time a device is free. The processes have a low priority and are stopped while
+/// times are taken. They have limits of CPU time, and of wall time while not stopped.
 class DryImports {
  public:
   /// `at_once`: processes in parallel. `limit` and `memory_limit_bytes` apply to each.
@@ -25,8 +25,8 @@ class DryImports {
 
  private:
   DryImported run(CandidateJob job, std::uint64_t ticket);
-  /// Waits for the end of a dry import; true if it reached its time limit. False also if it reached
-  /// its CPU limit, because it has requested its builds by then.
+  /// Waits for the end of a dry import; true if it reached its time limit. At its CPU limit the
+  /// result is false, because it has requested its builds by then.
   bool takes_too_long(StartedCandidate& process) const;
   void take_place(std::uint64_t ticket);
   void give_back();

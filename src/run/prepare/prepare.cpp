@@ -13,7 +13,7 @@
 namespace kbench::run {
 namespace {
 
-/// Keeps records small; the log has the whole reason.
+/// Limit of the reason in a record; the log has the whole reason.
 constexpr std::size_t kMaxFallbackBytes = 300;
 
 /// The tensors of a problem that a module's process shares with the judge.
@@ -32,7 +32,7 @@ LaunchPlan module_plan(const Signature& signature) {
   return plan;
 }
 
-/// A module that catches exceptions may have an alternative if a build fails.
+/// True for a module that catches exceptions, because it may continue without a failed build.
 bool may_recover(const Candidate& candidate) {
   return candidate.source.find("except") != std::string::npos;
 }
@@ -81,7 +81,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
         call_limit_s > 0 ? std::min(call_limit_s, *plan.limit_s()) : *plan.limit_s();
   CompileRequest request;
   request.source = candidate.source;
-  request.file_name = candidate.id;  // a path that users can open, in logs and findings
+  request.file_name = candidate.id;  // a path that users can open, for logs and findings
   request.flags = plan.flags();
   request.name_expressions = prepared.bound->name_expressions;
   request.arch = arch;

@@ -31,8 +31,8 @@ struct Prepared {
   Sizes sizes;  ///< of the problem
   Record record;
   bool decided = false;           ///< the record is final; nothing has to run
-  bool timed = true;              ///< if it is correct
-  bool later = false;             ///< not prepared: equal code is judged before it
+  bool timed = true;              ///< time it if it is correct
+  bool later = false;             ///< not prepared yet: equal code is judged first
   std::vector<Prepared*> copies;  ///< candidates with equal code, which wait for its verdict
   /// The same candidate at the sizes of `--sizes`, by their names.
   std::vector<std::pair<std::string, std::unique_ptr<Prepared>>> at_other_sizes;
@@ -64,20 +64,20 @@ struct Unfit {
   std::string_view cause;
   std::string message;
 };
-/// Nothing if the problem may be opened. `reduced_sizes`: its reduced sizes by the options
-/// `reduce_sizes`.
+/// Nothing if the problem may be opened. `reduced_sizes`: the result of the options `reduce_sizes`,
+/// if there is one.
 std::optional<Unfit> unfit(const Signature& signature, const QueueDevice& device,
                            const std::optional<ReducedSizes>& reduced_sizes,
                            const ReduceSizesOptions& reduce_sizes);
 
-/// Parses and binds the candidate's plan and starts to compile its code: everything that needs no
-/// device. `record` must be the candidate's blank record.
+/// Does everything that needs no device: parses and binds the candidate's plan, and starts to
+/// compile its code. `record` must be the candidate's blank record.
 void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits& limits,
              const std::string& arch, double call_limit_s, CompilePool& pool);
 
-/// Prepares the part of a module or an extension that needs no signature, enough for a dry import.
-/// `entry`: the function of an extension to call; empty: its bindings decide. `precision`: the name
-/// of the precision row.
+/// Prepares the part of a module or an extension that needs no signature, which suffices for a dry
+/// import. `entry`: the function of an extension to call; empty: its bindings decide. `precision`:
+/// the name of the precision row.
 void begin_module(Prepared& prepared, const std::string& entry, const std::string& precision);
 
 /// Completes the job of a module's process, except device and nonce. Calls begin_module() if

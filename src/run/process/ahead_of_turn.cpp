@@ -19,15 +19,15 @@
 namespace kbench::run {
 namespace {
 
-/// Each round stops the processes that started since the previous round. At a candidate's limit of
-/// processes, the first round stops most of them.
+/// The most rounds; each stops the processes that started since the previous one. Even at a
+/// candidate's limit of processes, the first round stops most of them.
 constexpr int kStopRounds = 50;
 constexpr int kNiceness = 5;
 /// States of processes that do not run: stopped, zombie, dead.
 constexpr std::string_view kStill = "TtZX";
 
 /// `root` and its descendants. The parent of `root` may be the init process of its namespace, which
-/// shares the memory of the fork server and has to go on.
+/// shares the memory of the fork server and must not be stopped.
 std::vector<ProcessFacts> started_by(const std::vector<ProcessFacts>& all, pid_t root) {
   const auto found = std::ranges::find(all, root, &ProcessFacts::pid);
   if (found == all.end()) return {};
@@ -39,11 +39,11 @@ std::vector<ProcessFacts> started_by(const std::vector<ProcessFacts>& all, pid_t
 }
 
 /// Lowers the priority of a process and of its future children. The step is small, because a device
-/// queue may have to wait for the process on a busy host: at niceness 10, an import of 1.6 s took
-/// 19 s there. A process without privileges cannot raise its priority again.
+/// queue may wait for the process on a busy host: at niceness 10, an import of 1.6 s took 19 s.
+/// Without privileges, a process cannot raise its priority again.
 void step_back(pid_t pid) {
   ::setpriority(PRIO_PROCESS, static_cast<id_t>(pid), kNiceness);
-  // Autogroup scheduling gives sessions equal CPU time whatever their processes' priorities are.
+  // Autogroup scheduling gives sessions equal CPU time and ignores their processes' priorities.
   std::ofstream(fmt::format("/proc/{}/autogroup", pid)) << kNiceness << std::flush;
 }
 

@@ -9,9 +9,8 @@
 
 namespace kbench::run {
 
-/// Stops processes and all their descendants in any process group, except the init process of their
-/// PID namespace. Descendants that start meanwhile are stopped as well. `continue_families` resumes
-/// them.
+/// Stops processes and all their descendants in any process group, including those that start
+/// meanwhile. Leaves out the init process of their PID namespace. `continue_families` resumes them.
 void stop_families(const std::set<pid_t>& roots);
 void continue_families(const std::set<pid_t>& roots);
 
@@ -20,7 +19,7 @@ void continue_families(const std::set<pid_t>& roots);
 double processor_seconds(pid_t root);
 
 /// Processes that run a candidate's code before the candidate has device access. They compete for
-/// CPUs with the candidate that has access, so they have a low priority and are stopped while a
+/// CPUs with the candidate that has access. So they have a low priority and are stopped while a
 /// time is taken. Thread-safe.
 class AheadOfTurn {
  public:

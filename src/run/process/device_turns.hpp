@@ -7,20 +7,20 @@
 namespace kbench::run {
 
 /// Access of several device queues to one device. Queues work in parallel: they start processes,
-/// draw inputs, compare outputs. Only one queue takes times, and only while no queue works. A
-/// problem that needs much of the device's memory has the device to itself. Thread-safe; waits end
-/// when the other queues release the device.
+/// draw inputs, compare outputs. Only one queue takes times, while no other queue works. A problem
+/// that needs much of the device's memory has the device to itself. Thread-safe. A queue waits
+/// until the others release the device.
 class DeviceTurns {
  public:
-  /// Waits until no queue takes times or waits to. A queue that wants to take times thus does not
-  /// wait long.
+  /// Waits until no queue takes times or is waiting to. So a queue that is waiting to take times
+  /// does not wait long.
   void begin_work();
   void end_work();
   /// Waits until no other queue works or takes times. The calling queue must not be working.
   void begin_timing();
   void end_timing();
 
-  /// Waits for device memory: all of it (`alone`), or enough for one more small problem.
+  /// Waits for device memory: all of it (`alone`), or enough for another small problem.
   void take_memory(bool alone);
   void give_memory(bool alone);
   /// True if another queue waits until memory in use is released.
@@ -35,8 +35,8 @@ class DeviceTurns {
   bool all_taken_ = false;
 };
 
-/// One queue's access to the device. The destructor releases what the queue holds. A call does
-/// nothing if the queue is already in that state.
+/// One queue's access to the device. The destructor releases it. A call does nothing if the queue
+/// is already in that state.
 class QueueTurn {
  public:
   explicit QueueTurn(DeviceTurns& turns) : turns_(turns) {}

@@ -8,8 +8,8 @@
 
 namespace kbench::run {
 
-/// Measures how long processes wait for a CPU from construction on. Only the first thread of each
-/// process counts, because it makes the timed calls.
+/// Measures how long processes wait for a CPU, from construction on. Measures only the first thread
+/// of each process, which makes the timed calls.
 class HostWaits {
  public:
   explicit HostWaits(std::vector<pid_t> pids);
@@ -25,10 +25,10 @@ class HostWaits {
   double before_s_;
 };
 
-/// The flag of a record without times because other processes of the host delayed its host code.
+/// The flag of a record without times, because other processes on the host delayed its host code.
 inline constexpr const char* kHostBusy = "host_busy";
-/// From this fraction on, times are discarded. One other process per CPU, such as a compiler, stays
-/// below it.
+/// At this fraction or more, times are discarded. One other process per CPU, such as a compiler,
+/// causes less.
 inline constexpr double kMostHostWaits = 0.6;
 
 }  // namespace kbench::run

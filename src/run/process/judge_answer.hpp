@@ -25,7 +25,7 @@ struct JudgeAnswer {
   std::uint64_t free_bytes = 0;  ///< device memory at the time of the verdict
 };
 
-/// Throws kbench::Error if the message is no verdict.
+/// Throws kbench::Error if the message is not a verdict.
 JudgeAnswer read_answer(const protocol::Message& message);
 
 /// Copies an answer to the candidate's record and details. Adds an estimate for the GPU

@@ -63,8 +63,8 @@ std::pair<fs::path, fs::path> mounts() {
   return found;
 }
 
-/// This process's own groups, and for v2 also the parent: a v2 group with processes cannot have
-/// groups with controllers below it.
+/// This process's own groups and, for v2, also the parent: below a v2 group with processes there
+/// can be no groups with controllers.
 std::vector<Place> places() {
   const auto [unified, memory] = mounts();
   std::vector<Place> found;

@@ -12,17 +12,17 @@ namespace kbench::run {
 
 class WorkerHost;
 
-/// The values that candidates may read of their problems. A process without candidates' code
+/// The values that candidates may read of their problems. A process without any candidate's code
 /// imports a problem's file and packs its values (worker/problem_values.hpp), once for each
 /// problem, sizes and precision row. Thread-safe.
 class ProblemValues {
  public:
   ProblemValues(WorkerHost& host, int cancel_fd) : host_(host), cancel_fd_(cancel_fd) {}
 
-  /// Replaces the text, path and sizes of the job's problem by its values. By KernelBench's rules,
-  /// candidates see everything that the file defines; then this only drops the folder from its
-  /// path. The values are empty if the file fails; its judge reports why. Waits. Throws
-  /// kbench::Error or Cancelled.
+  /// Replaces the text, path and sizes of the job's problem by its values, and waits for these. By
+  /// KernelBench's rules, candidates see everything that the file defines, so only the folder in
+  /// its path is dropped. If the file fails, the values are empty, and the judge reports why.
+  /// Throws kbench::Error or Cancelled.
   void put_into(ModuleJob& job, CandidateKind kind);
 
  private:

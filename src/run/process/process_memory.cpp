@@ -57,7 +57,7 @@ std::size_t proportional_bytes(pid_t pid, const MemoryFiles& counted) {
       if (!is_counted) bytes += kilobytes * kKilobyte;
     }
   }
-  return found ? bytes : resident_of(pid).own;  // if the kernel does not report it
+  return found ? bytes : resident_of(pid).own;  // if the kernel does not report proportional sizes
 }
 
 }  // namespace
@@ -73,7 +73,7 @@ std::vector<ProcessFacts> running_processes() {
     std::ifstream file(entry.path() / "stat");
     std::string line;
     std::getline(file, line);
-    // The process's name before it may contain any character.
+    // The process's name in front of it may contain any character.
     const auto after = line.rfind(')');
     pid_t group = 0;
     if (after != std::string::npos &&
@@ -118,8 +118,8 @@ std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, p
 
 MemoryFiles memory_files_of(const std::vector<pid_t>& pids) {
   constexpr std::size_t kBlockBytes = 512;
-  // A candidate decides how many descriptors there are, and reading them takes time. One check
-  // skips those beyond the limit; the next check starts at another process.
+  // A candidate decides how many descriptors there are, and reading them takes time. A check stops
+  // at this limit; the next check starts at another process.
   constexpr std::size_t kMostDescriptors = 20'000;
   static std::atomic<std::size_t> turn{0};
   const std::size_t first = pids.empty() ? 0 : turn++ % pids.size();

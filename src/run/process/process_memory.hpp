@@ -19,8 +19,8 @@ struct ProcessFacts {
 std::vector<ProcessFacts> running_processes();
 
 /// `root` and its descendants among `all`. `forker` is the fork server. If the parent of `root` is
-/// another process, that is the init process of its PID namespace, and all below it belong to
-/// `root`. Otherwise a process that left both the session and the process tree is not found.
+/// another process, it is the init process of the PID namespace of `root`, and all its descendants
+/// are included. Otherwise a process that left both the session and the process tree is not found.
 std::vector<pid_t> family_of(const std::vector<ProcessFacts>& all, pid_t root, pid_t forker);
 
 /// Bytes of in-memory files in a process's private temporary folders (SandboxPart::kTemporary, and
@@ -29,17 +29,17 @@ std::size_t own_files_bytes(pid_t pid);
 
 /// Memory files without a name (memfd_create): inode → bytes.
 using MemoryFiles = std::map<std::uint64_t, std::size_t>;
-/// The memory files of which the processes have a descriptor, mapped or not. A descriptor in flight
-/// in a message is not found; a MemoryGroup counts it.
+/// The memory files for which the processes have a descriptor, mapped or not. A descriptor in
+/// flight in a message is not found, but a MemoryGroup counts it.
 MemoryFiles memory_files_of(const std::vector<pid_t>& pids);
 
-/// True if the processes use more than `limit_bytes` of memory. Memory that they share counts once,
-/// and each of `files` counts in full. Resident sizes are compared first because that is cheap.
+/// True if the processes use more than `limit_bytes` of memory. Shared memory counts once, and each
+/// of `files` counts in full. Compares resident sizes first, because that is cheap.
 bool have_more_memory(const std::vector<pid_t>& pids, std::size_t limit_bytes,
                       const MemoryFiles& files = {});
 
-/// Makes the kernel kill these processes first if the machine's memory runs out. Repeated because a
-/// process may undo it.
+/// Makes the kernel kill these processes first if the machine's memory runs out. Call it
+/// repeatedly, because a process may undo it.
 void let_go_first(const std::vector<pid_t>& pids);
 
 }  // namespace kbench::run

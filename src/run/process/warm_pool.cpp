@@ -9,12 +9,12 @@
 namespace kbench::run {
 namespace {
 
-/// Warm processes for each device queue. Each uses half a gigabyte of GPU memory; candidates'
-/// processes use at most this fraction (1 / kShareOfMemory) of the GPU's memory.
+/// Numbers of warm processes for each device queue. Each process uses half a gigabyte of GPU
+/// memory. Together, candidates' processes use at most 1 / kShareOfMemory of the GPU's memory.
 constexpr std::size_t kJudges = 1, kMostCandidates = 4, kFewestCandidates = 2;
 constexpr std::uint64_t kSpareBytes = std::uint64_t{512} << 20, kShareOfMemory = 16;
-/// The pool opens more once this many are left for each queue. On an H200, opening three together
-/// takes 0.63 s and two 0.53 s; a queue waits for them 0.08 s per candidate.
+/// The pool opens more if only this many are left for each queue. On an H200, opening three
+/// together takes 0.63 s and opening two 0.53 s; a queue waits for them 0.08 s per candidate.
 constexpr std::size_t kFew = 1;
 
 std::size_t candidates_on(const GpuInfo& gpu, std::size_t device_queues) {
@@ -46,7 +46,7 @@ WarmPool::~WarmPool() {
   }
   changed_.notify_all();
   for (auto& thread : threads_) thread.join();
-  // The device needs time to close each process, so all are killed before any is waited for.
+  // Kills all before waiting for any, because the device needs time to close each process.
   for (const auto& judge : judges_) judge->end();
   for (const auto& candidate : candidates_) candidate->end();
 }
@@ -57,7 +57,8 @@ void WarmPool::serve() {
     changed_.wait(lock,
                   [this] { return stopped_ || failed_ || wants_judge() || wants_candidate(); });
     if (stopped_ || failed_) return;
-    // A judge has priority because it must draw its problem before a candidate's process is of use.
+    // A judge has priority, because it must draw its problem before a candidate's process is
+    // needed.
     const bool judge =
         wants_judge() && (judges_.size() + opening_judges_ == 0 || !wants_candidate());
     std::size_t& opening = judge ? opening_judges_ : opening_candidates_;

@@ -15,7 +15,7 @@
 
 namespace kbench::run {
 
-/// Decides if a pool needs more items: from the time that `few` are left until there are `enough`.
+/// Decides if a pool needs more items: yes once only `few` are left, and until there are `enough`.
 class Refill {
  public:
   Refill(std::size_t few, std::size_t enough) : few_(few), enough_(enough) {}
@@ -31,15 +31,15 @@ class Refill {
 };
 
 /// Warm processes on a GPU: judges without a problem, and candidates' processes without a
-/// candidate. Opening the device and the libraries that most models call takes longer than judging
-/// most candidates, so the pool does it in parallel. It never opens a process while a time is
-/// taken: that would not change times but would delay them. Thread-safe.
+/// candidate. Opening the device and the libraries of most models takes longer than judging most
+/// candidates, so the pool does it in parallel. It never opens a process while a time is taken.
+/// That would not change times, but delay them. Thread-safe.
 class WarmPool {
  public:
   /// Starts to open some of each kind for every device queue of `gpu`. The processes see no other
-  /// GPU and name it `device` ("cuda:0"). Once few candidates' processes are left, several are
-  /// opened together: a queue that wants to take a time waits for several as long as for one, but
-  /// less often. The device's memory limits their number. `turns` is the access to that device.
+  /// GPU and call it `device` ("cuda:0"). Once few candidates' processes are left, several are
+  /// opened together, because a queue that wants to take a time waits as long for several as for
+  /// one. The device's memory limits their number. `turns`: the access to that device.
   WarmPool(WorkerHost& host, const GpuInfo& gpu, std::string device, DeviceTurns& turns,
            std::size_t device_queues, int cancel_fd);
   ~WarmPool();

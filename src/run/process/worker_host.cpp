@@ -26,11 +26,11 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// The limit of a candidate's output. The file has more room, so that a longer output can be
-/// detected. The kernel refuses writes past the last page.
+/// The limit of a candidate's output. The file is larger, so that a longer output can be detected.
+/// The kernel refuses writes past its last page.
 constexpr std::size_t kLogBytes = 1u << 20;
 constexpr std::size_t kLogRoomBytes = kLogBytes + (64u << 10);
-/// The period of checks of memory and of cancellation.
+/// How often memory and cancellation are checked.
 constexpr auto kLookPeriod = std::chrono::milliseconds(100);
 
 /// Paths that a sandboxed candidate may read: libraries that extensions are linked with, and
@@ -81,12 +81,12 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
   spawn.command = {installation.worker.string(), "3", fmt::format("{:x}", nonce),
                    installation.python.string(), (installation.cache / "bytecode").string()};
   const auto readable = readable_by_candidates(installation);
-  // A sandboxed candidate may wait while the headers are made, and has to see them then. The
-  // sandbox cannot allow a path that does not exist yet.
+  // The headers may be made while a sandboxed candidate waits for them. The folder must exist now,
+  // because the sandbox cannot allow a path that does not exist yet.
   std::error_code ignored;
   if (!installation.cache.empty()) std::filesystem::create_directories(readable.front(), ignored);
   for (const auto& path : readable) spawn.command.push_back(path.string());
-  // A file, because the names may not fit on a command line.
+  // Passed as a file, because the names may not fit on a command line.
   std::string names;
   for (const auto& folder : hidden) names += folder.string() + '\0';
   const Fd names_file = sealed_memory_file(names);
@@ -94,8 +94,8 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
                {names_file.value(), protocol::kHiddenFoldersFd},
                {log_.fd(), STDOUT_FILENO},
                {log_.fd(), STDERR_FILENO}};
-  // libgomp reads this when it is loaded. Its threads would otherwise spin while they wait and take
-  // CPUs from compilers and other processes: two runs in parallel took 1.5 times as long.
+  // libgomp reads this when it is loaded. Otherwise its threads spin while they wait, and take CPUs
+  // from compilers and other processes: two runs in parallel took 1.5 times as long.
   if (std::getenv("OMP_WAIT_POLICY") == nullptr) spawn.env = {{"OMP_WAIT_POLICY", "passive"}};
   fork_server_ = Child(spawn);
   channel_ = protocol::Channel(std::move(ours), nonce, protocol::kMaxBody);
@@ -106,8 +106,7 @@ WorkerHost::WorkerHost(const Installation& installation, int cancel_fd, WorkerLi
 WorkerHost::~WorkerHost() {
   stop_write_.reset();
   if (reader_.joinable()) reader_.join();
-  // The fork server kills all children if it loses its channel. This waits for the fork server's
-  // own end.
+  // Without its channel, the fork server kills all children and ends. This waits for that.
   channel_ = {};
   fork_server_.kill_group();
 }
@@ -160,8 +159,7 @@ void WorkerHost::check_memory() {
     if (!has_too_much(pid, family, limit - std::min(limit, own_files_bytes(pid)))) continue;
     over_memory_.insert(pid);
     kill(-pid, SIGKILL);
-    // Kills processes that left the group. The kernel does not reuse the PID of a process this
-    // soon.
+    // Kills processes that left the group. The kernel does not reuse PIDs this quickly.
     for (const pid_t one : family) kill(one, SIGKILL);
   }
 }
@@ -173,8 +171,8 @@ bool WorkerHost::has_too_much(pid_t pid, const std::vector<pid_t>& family,
   if (have_more_memory(family, limit_bytes)) return true;
   const MemoryFiles files = memory_files_of(family);
   const bool is_over = !files.empty() && have_more_memory(family, limit_bytes, files);
-  // The process holds the judge's files for a short time until they are mapped, so only two checks
-  // in a row count.
+  // The process holds the judge's files for a short time until they are mapped, so it is killed
+  // only after two checks in a row.
   const bool was_over = near_limit_.erase(pid) > 0;
   if (is_over) near_limit_.insert(pid);
   return is_over && was_over;
@@ -230,7 +228,7 @@ pid_t WorkerHost::fork(const std::string& role, std::uint64_t nonce, const std::
   if (!forked_.contains(id)) throw_dead();
   const pid_t pid = forked_.at(id);
   forked_.erase(id);
-  // Rejects 0 and 1 too: a signal to their groups would reach all processes.
+  // Also rejects 0 and 1, because a signal to these groups would reach far more processes.
   if (pid <= 1) throw Error("kbench-worker cannot fork: too many processes or too little memory");
   return pid;
 }
@@ -274,7 +272,7 @@ ExitStatus WorkerHost::kill_child(pid_t pid) {
 void WorkerHost::watch_memory(pid_t pid, std::size_t limit_bytes) {
   auto group = MemoryGroup::make(limit_bytes);
   if (group) {
-    // Leaves out the init process of its namespace, which shares the fork server's memory.
+    // Leaves out the init process of the child's namespace, which shares the fork server's memory.
     const auto running = running_processes();
     if (!group->add(family_of(running, pid, parent_of(running, pid)))) group.reset();
   }

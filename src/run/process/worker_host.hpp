@@ -27,7 +27,7 @@ class ProblemValues;
 /// Thrown if the run was cancelled; unwinds to the end of the device queue.
 struct Cancelled {};
 
-/// How long kbench waits for its own processes before it takes them for dead.
+/// How long kbench waits for its own processes before it treats them as dead.
 struct WorkerLimits {
   using Limit = std::chrono::milliseconds;
   Limit start = std::chrono::seconds(180);  ///< importing torch
@@ -35,13 +35,13 @@ struct WorkerLimits {
   Limit exit = std::chrono::seconds(60);      ///< until a killed child ends
   Limit problem = std::chrono::seconds(600);  ///< it may import many modules and draw gigabytes
   Limit health = std::chrono::seconds(20);
-  Limit settle = std::chrono::seconds(10);    ///< prefetched processes, before times are taken
+  Limit settle = std::chrono::seconds(10);    ///< until prefetched processes are ready for timing
   Limit verdict = std::chrono::seconds(900);  ///< one candidate, with drawing and comparing
   Limit answer = std::chrono::seconds(60);    ///< a verdict after the candidate was killed
 };
 
 /// Standard output and error of a child, in a sealed memory file of fixed size. The child cannot
-/// write past it, so no reader has to drain it while the child runs.
+/// write more, and nothing has to read it while the child runs.
 class ChildLog {
  public:
   ChildLog();
@@ -54,7 +54,7 @@ class ChildLog {
   Fd fd_;
 };
 
-/// The surroundings of a forked process.
+/// The folder, device and GPU of a forked process.
 struct ForkPlace {
   std::filesystem::path folder = {};  ///< the only one a sandboxed candidate may write to
   std::string device = {};            ///< for a warm process: the device that it opens
@@ -65,8 +65,8 @@ struct ForkPlace {
 /// Thread-safe.
 class WorkerHost {
  public:
-  /// Starts kbench-worker and returns at once. If `cancel_fd` becomes readable, waits for torch and
-  /// for forks throw Cancelled. Waits for a child's end are short and continue. The candidates'
+  /// Starts kbench-worker and returns at once. If `cancel_fd` becomes readable, waiting for torch
+  /// or a fork throws Cancelled; waiting for a child's end is short and continues. The candidates'
   /// sandbox hides the folders in `hidden`.
   WorkerHost(const Installation& installation, int cancel_fd, WorkerLimits limits = {},
              const std::vector<std::filesystem::path>& hidden = {});
@@ -77,15 +77,14 @@ class WorkerHost {
   /// Cancelled.
   const std::string& torch_version();
 
-  /// Sets if later candidates run in the sandbox; the default is yes.
+  /// Lets later candidates run in the sandbox (the default) or without it.
   void sandbox_candidates(bool sandboxed) { sandboxes_ = sandboxed; }
-  /// Sets the GPU, as in GpuInfo, that a process sees if its ForkPlace names none. Empty (the
-  /// default): all GPUs that this process sees. Call it before the first fork.
+  /// Sets the GPU, as in GpuInfo, for processes whose ForkPlace names none. Empty (the default):
+  /// all GPUs that this process sees. Call it before the first fork.
   void show_gpu(std::string uuid) { shown_gpu_ = std::move(uuid); }
-  /// Forks a process of a role: "judge", "candidate", "warm_process" (a warm process: a candidate
-  /// whose job comes later), with descriptors (channel, log[, job or the channel for it]); or
-  /// "values" (packs the values of a problem), with (result file, log, problem). Throws
-  /// kbench::Error or Cancelled.
+  /// Forks a process of a role. "judge", "candidate" and "warm_process" (a candidate that gets its
+  /// job later) get descriptors (channel, log[, job or the channel for it]). "values", which packs
+  /// the values of a problem, gets (result file, log, problem). Throws kbench::Error or Cancelled.
   pid_t fork(const std::string& role, std::uint64_t nonce, const std::vector<int>& fds,
              const ForkPlace& place = {});
   /// Processes of candidates that do not have device access yet.
@@ -133,7 +132,7 @@ class WorkerHost {
   std::map<std::uint64_t, pid_t> forked_;
   std::map<pid_t, ExitStatus> exited_;
   std::map<pid_t, std::size_t> memory_limits_;
-  std::set<pid_t> near_limit_;  ///< over it at the last check, memory files counted
+  std::set<pid_t> near_limit_;  ///< over the limit at the last check, with memory files
   std::map<pid_t, std::unique_ptr<MemoryGroup>> memory_groups_;  ///< if the machine allows them
   protocol::Clock::time_point memory_checked_;
   std::set<pid_t> over_memory_;

@@ -27,7 +27,7 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
   try {
     return finish_compile(prepared, cancel_fd);
   } catch (const Error& error) {
-    // A build that was cancelled with the run is no fault.
+    // The build was cancelled together with the run, which is not a fault.
     if (is_readable(cancel_fd)) throw Cancelled{};
     decide(prepared, Outcome::kHarnessFault, Stage::kCompile, "compiler_failed", error.what());
     return std::nullopt;
@@ -64,7 +64,7 @@ void Ahead::start_candidates(Following following) {
   const auto is_started = [&](const Prepared* prepared) {
     return std::ranges::find(candidates_, prepared, &Candidate::prepared) != candidates_.end();
   };
-  // Candidates that load for long continue while no time is taken.
+  // Candidates that take long to load continue while no time is taken.
   for (auto& candidate : candidates_)
     if (candidate.frozen && !candidate.settled) freeze(candidate, false);
   for (Prepared* prepared : following) {
@@ -129,8 +129,7 @@ void Ahead::open_problem(const Prepared& current, Following following, int kerne
   const auto next = std::ranges::find_if(following, [&](const Prepared* prepared) {
     return prepared->record.problem_hash != current.record.problem_hash;
   });
-  // Only during the last candidate of the current problem; earlier it would hold memory for
-  // nothing.
+  // Opens it only during the last candidate of the current problem; earlier it would waste memory.
   if (next == following.end() || next != following.begin() || (*next)->decided) return;
   if (!is_small(setup_, current) || !is_small(setup_, **next)) return;
   auto judge = take_ready_judge();
@@ -150,7 +149,8 @@ void Ahead::finish_opening() {
   if (!opening_) return;
   opening_ = false;
   try {
-    // Other processes' memory may be the cause, so the problem is opened again when it is needed.
+    // Memory in use by other processes may be the cause, so the problem is opened again when it is
+    // needed.
     if (std::holds_alternative<ProblemFault>(problem_->judge->finish_open())) problem_.reset();
   } catch (const Error&) {
     problem_.reset();  // as above
@@ -167,7 +167,7 @@ void Ahead::drop_problem() {
   try {
     finish_opening();
   } catch (const Cancelled&) {
-    problem_.reset();  // a queue's end comes here too; the next wait throws
+    problem_.reset();  // Also reached when a queue ends, so it must not throw; the next wait does
   }
   if (problem_) give_judge(std::move(problem_->judge));
   problem_.reset();

@@ -15,8 +15,8 @@ bool has_flag(const Record& record, std::string_view flag) {
   return std::ranges::find(record.flags, flag) != record.flags.end();
 }
 
-/// The shortest time of a subject's call by any clock. Includes times that do not count, such as a
-/// reported time that the judge's clock bounds.
+/// The shortest time of a subject's call by any clock. Includes untrusted times, such as a reported
+/// time that the judge's clock bounds.
 double shortest_claim_ms(const Record& record, const Interned& name, const SideTiming& side) {
   double shortest = side.median_ms;
   const auto add = [&](const MaybeNumber& claim) {
@@ -55,7 +55,7 @@ void hold_against_peaks(Record& record, const ReferenceWork& reference, const Pe
   if (work && measured)
     record.sol->share_measured =
         speed_of_light(*work, measured_over(peaks, *measured), time_ms).share;
-  // If the reference could not be traced, its outputs may be views that need no writes.
+  // A reference that could not be traced may return views as outputs, which need no writes.
   const LeastWork written{.written_bytes = work ? work->written_bytes : reference.output_bytes};
   const double write_ms = least_write_ms(written, peaks);
   if (work && time_ms < write_ms && is_own_judge(record.judge))

@@ -20,8 +20,8 @@ class DeviceQueue {
   /// Judges a prepared candidate and completes its record. Candidates in `following` may be started
   /// meanwhile, while no time is taken. Raw measurements go into `details`. Throws Cancelled.
   void judge(Prepared& prepared, Following following, nlohmann::json& details);
-  /// Releases the device. Call it before the queue waits for something that other queues may have
-  /// to do first.
+  /// Releases the device. Call it before the queue waits for something that may depend on other
+  /// queues.
   void rest();
 
  private:
@@ -32,7 +32,7 @@ class DeviceQueue {
   void drop(const std::string& key);
   /// Closes the least recently used problem.
   void close_last();
-  /// Acquires the device's memory for a problem, all of it if `alone`, and starts to work.
+  /// Acquires device memory for a problem (all of it if `alone`), and starts to work.
   void enter(const Prepared& prepared, bool alone);
   void wait_for_worker();
   void look_by_ncu(const Prepared& prepared, nlohmann::json& details);
@@ -43,8 +43,8 @@ class DeviceQueue {
                 std::unique_ptr<StartedCandidate> process, Following following,
                 nlohmann::json& details, Phases& phases);
   bool has_company(bool alone) const;
-  /// One attempt; if `alone`, with no other process on the device. False if memory was short and
-  /// might suffice without the others.
+  /// One attempt; if `alone`, with no other process on the device. False if memory was short but
+  /// might suffice without other processes.
   bool evaluate_once(Prepared& prepared, const ReadyCode& code,
                      std::unique_ptr<StartedCandidate> process, bool alone, Following following,
                      nlohmann::json& details, Phases& phases);

@@ -18,7 +18,7 @@ namespace kbench::run {
 
 DeviceQueues::DeviceQueues(QueueSetup common, std::span<const QueueDevice> devices)
     : common_(std::move(common)), devices_(devices) {
-  // KernelBench judges one candidate at a time, and its times are comparable only then.
+  // KernelBench judges one candidate at a time; only then are times comparable with its own.
   const bool one_by_one = by_kernelbench(*common_.options);
   for (const auto& device : devices_)
     counts_.push_back(device.gpu && !one_by_one ? std::max(common_.options->device_queues, 1U) : 1);
@@ -35,7 +35,7 @@ bool DeviceQueues::run(const std::vector<std::size_t>& counts,
   const auto start = [&](QueueSetup setup) {
     threads.emplace_back([&, setup = std::move(setup)] {
       try {
-        // If kbench's own kernels do not compile, the run fails here, before any candidate.
+        // kbench's own kernels may fail to compile. The run then fails here, before any candidate.
         for (const auto* kernels : {&setup.own_kernels.judge, &setup.own_kernels.timing})
           if (kernels->valid()) own_image(*kernels, setup.cancel_fd);
         DeviceQueue device_queue(setup);
@@ -56,7 +56,7 @@ bool DeviceQueues::run(const std::vector<std::size_t>& counts,
     setup.turns = &turns[i];
     setup.device_queues = counts[i];
     // By KernelBench's rules there are no warm processes. A candidate's process opens the device
-    // only when it has access to it, as in KernelBench.
+    // only once it has device access, as in KernelBench.
     if (setup.device.gpu && !by_kernelbench(*common_.options))
       warm_processes[i] =
           std::make_unique<WarmPool>(*common_.host, *setup.device.gpu, setup.device.name_inside(),

@@ -13,7 +13,7 @@ namespace kbench::run {
 /// The device queues of a run, each with a thread of its own while there is work.
 class DeviceQueues {
  public:
-  /// `common`: the set-up of all queues. This class fills in the device, its turns, its warm
+  /// `common`: the set-up of all queues. This class fills in the device, the access to it, its warm
   /// processes and its number of queues.
   DeviceQueues(QueueSetup common, std::span<const QueueDevice> devices);
 

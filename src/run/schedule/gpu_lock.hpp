@@ -6,8 +6,8 @@
 
 namespace kbench::run {
 
-/// Locks a GPU for this run while the descriptor is open, so two runs never take times on one GPU.
-/// Throws UsageError if another run holds it.
+/// Locks a GPU for this run until the descriptor is closed, so two runs never take times on one
+/// GPU. Throws UsageError if another run holds the lock.
 Fd lock_gpu(const GpuInfo& gpu);
 
 }  // namespace kbench::run

@@ -14,7 +14,7 @@
 namespace kbench::run {
 
 /// Passes groups of candidates, one for each problem, from the preparing thread to the device
-/// queues. A device queue takes whole problems, so each reference is computed only once.
+/// queues. A group goes to one device queue, so each reference is computed only once.
 class GroupQueue {
  public:
   void push(std::vector<Prepared*> group) {

@@ -11,7 +11,7 @@
 namespace kbench::run {
 namespace {
 
-/// An idle machine takes a few seconds.
+/// Time limit for compiling them; an idle machine takes a few seconds.
 constexpr std::chrono::minutes kOwnKernelsLimit{10};
 
 CompileRequest own_kernels(std::string source, std::string file_name, const std::string& arch) {

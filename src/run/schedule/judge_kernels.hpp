@@ -18,13 +18,12 @@ struct OwnKernels {
   std::shared_future<CompileResult> timing;  ///< those that candidates' processes also load
 };
 
-/// Starts to compile them for that architecture. They belong to the machine, like the precompiled
-/// header, so they have their own pool: they do not wait for candidates and do not have their
-/// limits.
+/// Starts to compile kbench's own kernels for that architecture. They have their own pool, so they
+/// neither wait for candidates nor have their limits.
 OwnKernels compile_own_kernels(const Installation& installation, const std::string& arch);
 
-/// Waits for the image. Throws Cancelled, and kbench::Error if the kernels did not compile. Without
-/// them inputs are not encrypted and streams not blocked, so a candidate could cheat.
+/// Waits for the image. Throws Cancelled, and kbench::Error if the kernels did not compile: without
+/// them, inputs would not be encrypted and streams not blocked, so a candidate could cheat.
 std::string_view own_image(const std::shared_future<CompileResult>& kernels, int cancel_fd);
 
 }  // namespace kbench::run

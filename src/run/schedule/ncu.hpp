@@ -16,9 +16,9 @@ namespace kbench::run {
 std::optional<std::filesystem::path> find_ncu();
 
 /// Runs Nsight Compute for the kernels in a correct candidate's profile. Puts its text into
-/// `details` as `ncu`, or the reason for its failure as `ncu_failed`. Nsight Compute traces another
-/// kbench, which judges the candidate once more on the same GPU with one trial. The GPU must be
-/// idle otherwise.
+/// `details` as `ncu`, or the reason for its failure as `ncu_failed`. Nsight Compute runs a second
+/// kbench, which judges the candidate once more on the same GPU with one trial. Nothing else may
+/// use the GPU meanwhile.
 void profile_by_ncu(const std::filesystem::path& ncu, const std::filesystem::path& kbench,
                     const QueueDevice& device, const Prepared& prepared, int cancel_fd,
                     nlohmann::json& details);

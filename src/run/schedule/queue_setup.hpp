@@ -21,7 +21,7 @@ struct Prepared;
 /// The set-up of a device queue: the parts of its run that it uses.
 struct QueueSetup {
   WorkerHost* host = nullptr;
-  ExtensionBuilder* builder = nullptr;  ///< for extensions that modules build while they run
+  ExtensionBuilder* builder = nullptr;  ///< builds the extensions that modules request
   QueueDevice device;
   DeviceTurns* turns = nullptr;        ///< shared with the device's other queues
   WarmPool* warm_processes = nullptr;  ///< the same; null if the device has none

@@ -25,8 +25,8 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// True if a module's first call may build something and needs time for it. A compiler may have to
-/// make its precompiled header first, and autotuning compiles dozens of kernels.
+/// True if a module's first call may build something and take long: a compiler may have to make its
+/// precompiled header first, and autotuning compiles dozens of kernels.
 bool builds_late(const Prepared& prepared, const ReadyCode& code) {
   if (code.kind != CandidateKind::kModule) return false;
   const bool ordered =
@@ -38,12 +38,11 @@ bool builds_late(const Prepared& prepared, const ReadyCode& code) {
          mentions("autotune");
 }
 
-/// Causes of crashes that are driver errors which make the context unusable. Such an error may be
-/// reported late, by a later call.
+/// Causes of crashes that are driver errors and make the context unusable. Such an error may only
+/// appear in a later call.
 constexpr std::string_view kDeviceErrors[] = {"illegal_address", "misaligned_address", "trap",
                                               "cuda_error"};
-/// Parts of messages for the same errors: from torch, Triton, and host code that checks its calls
-/// and raises.
+/// Parts of messages for the same errors, from torch, Triton, and host code that raises them.
 constexpr std::string_view kDeviceErrorWords[] = {"CUDA error",
                                                   "CUDA_ERROR_",
                                                   "[CUDA]",
@@ -54,10 +53,10 @@ constexpr std::string_view kDeviceErrorWords[] = {"CUDA error",
 
 /// True if a write to an input, which is mapped read-only, may have caused the crash.
 bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
-  // There are no inputs yet while it loads.
+  // While a candidate loads, there are no inputs that it could write to.
   if (record.outcome != Outcome::kCrash || record.stage == Stage::kLoad) return false;
   const std::string_view cause = record.cause;
-  // Host code that writes to an input dies of a signal.
+  // Host code that writes to an input is killed by a signal.
   if (cause == "signal" && kind != CandidateKind::kKernel) return true;
   if (!on_gpu) return false;
   if (std::ranges::find(kDeviceErrors, cause) != std::end(kDeviceErrors)) return true;
@@ -69,8 +68,8 @@ bool may_have_written(const Record& record, CandidateKind kind, bool on_gpu) {
          });
 }
 
-/// Adds a hint about CUDA graphs if the outputs belong to earlier inputs: an honest author may have
-/// overlooked that.
+/// Adds a hint about CUDA graphs if the outputs belong to earlier inputs, because an honest author
+/// may have overlooked that.
 void name_graph(Record& record, const Candidate& candidate) {
   constexpr std::string_view kWords[] = {"CUDAGraph", "cuda.graph", "make_graphed_callables",
                                          "cudaGraph", "cuGraph",    "BeginCapture"};
@@ -88,7 +87,8 @@ void name_graph(Record& record, const Candidate& candidate) {
       "inputs into the captured tensors before the replay";
 }
 
-/// Flags a correct answer if the code detects the executor: on a GPU it may behave differently.
+/// Flags a correct answer if the code can detect the executor, because it may behave differently on
+/// a GPU.
 void note_machine_reads(const Prepared& prepared, const StartedCandidate& candidate,
                         Record& record) {
   if (record.outcome != Outcome::kCorrect) return;
@@ -98,7 +98,7 @@ void note_machine_reads(const Prepared& prepared, const StartedCandidate& candid
     reads = artifact != nullptr && reads_machine(artifact->image);
   } else if (candidate.service() != nullptr) {
     try {
-      // The judged process also requests a module's late builds.
+      // Builds that a module starts late are requested by the judged process.
       reads = candidate.service()->summary().reads_machine;
     } catch (const Error&) {
       // A correct answer does not depend on a build that failed.
@@ -115,7 +115,7 @@ void take_times_back(Record& record) {
   record.flags.emplace_back(kHostBusy);
 }
 
-/// Exceeding the output limit is a failure whatever else happened. KernelBench allows it.
+/// Exceeding the output limit is a failure, regardless of other results. KernelBench allows it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
   if (!of_candidate || record.judge == kCompatJudge) return;
@@ -128,7 +128,7 @@ void reject_flood(Record& record) {
 
 }  // namespace
 
-/// Follow-up of a failure; errors here do not change its verdict. Returns true if the judge can
+/// Examines a failure further; errors here do not change the verdict. Returns true if the judge can
 /// continue.
 bool DeviceQueue::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
                               json& details) {
@@ -137,7 +137,7 @@ bool DeviceQueue::look_closer(Prepared& prepared, const ReadyCode& code, JudgeCl
   turn_.work();
   try {
     // The fault may be a write to an input, which has its own outcome. A second run with writable
-    // inputs finds out.
+    // inputs tells.
     if (wild) {
       auto again = start_candidate(setup_, code, true, ahead_.take_warm_process());
       run_evaluation(prepared, code, judge, *again, true, details);
@@ -178,7 +178,7 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
     protocol::Message message;
     if (!judge.next_event(message, deadline)) {
       if (killed) throw Error("the judge does not answer");
-      // Without its candidate the judge answers at once.
+      // Without its candidate, the judge answers at once.
       candidate.finish(std::chrono::milliseconds(0));
       killed = true;
       deadline = protocol::Clock::now() + limits.answer;
@@ -203,7 +203,7 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
     take_verdict(prepared, message, candidate, details);
     if (setup_.device.gpu && code.kind != CandidateKind::kKernel && waited > kMostHostWaits)
       take_times_back(prepared.record);
-    // The judge measures both waits as one; this subtracts the wait for other queues.
+    // The judge's measurement includes the wait for other queues, which this subtracts.
     if (auto quiet = verdict_phases_.find("quiet"); quiet != verdict_phases_.end()) {
       quiet->second -= turn_s;
       verdict_phases_["quiet_turn"] = turn_s;

@@ -45,9 +45,9 @@ struct SignatureSource::Impl {
     // The judge must end before the fork server that reaps it.
     judge.reset();
     try {
-      cache.flush();  // sizes for which no signature was asked yet
+      cache.flush();  // also writes sizes whose signature was never requested
     } catch (const Error&) {
-      // The next run searches them again.
+      // A failed write is ignored; the next run searches the sizes again.
     }
   }
 
@@ -129,12 +129,12 @@ struct SignatureSource::Impl {
     }
   }
 
-  /// Nothing if the problem fails in a way that may not recur.
+  /// Nothing if the problem fails for a reason that may not recur.
   std::optional<ChosenSizes> reduce_sizes(const Problem& problem, const Sizes& sizes,
                                           const ReduceSizesOptions& options) {
     running_host().torch_version();
     if (!judge) judge = std::make_unique<run::JudgeClient>(*host, cancel_fd);
-    // Sizes are equal in training and eval mode, so that the modes can be compared.
+    // The same sizes in training and eval mode, so that both can be compared.
     nlohmann::json request = run::describe_request(problem, sizes, "native", false);
     request["max_bytes"] = options.max_bytes;
     request["max_flops"] = options.max_flops;
@@ -154,7 +154,7 @@ struct SignatureSource::Impl {
     try {
       return chosen_sizes_from_json(nlohmann::json::parse(*text, nullptr, false));
     } catch (const Error&) {
-      return std::nullopt;  // damaged: searched again
+      return std::nullopt;  // damaged, so the sizes are searched again
     }
   }
 

@@ -17,16 +17,17 @@ namespace run {
 class WorkerHost;
 }
 
-/// Makes signatures by running problem files and caches them by content. Starts the worker only for
-/// signatures not cached.
+/// Makes signatures by running problem files, and caches them by content. Starts the worker only if
+/// a signature is not cached.
 class SignatureSource {
  public:
-  /// `host`: a running worker to use, which must outlive this object; null: it starts one.
+  /// `host`: a running worker, which must outlive this object; null: starts one if needed.
   SignatureSource(const Installation& installation, int cancel_fd, run::WorkerHost* host = nullptr);
   ~SignatureSource();
-  /// The sizes of a problem on a device class: `overrides`, over sizes.json, over the problem
-  /// file's own; reduced if `reduce_sizes` asks for it. Throws kbench::Error if the worker cannot
-  /// run. A problem that fails keeps its sizes, and get() reports why.
+  /// The sizes of a problem on a device class. `overrides` have precedence over sizes.json, and
+  /// that over the problem file. They are reduced if `reduce_sizes` requests it. Throws
+  /// kbench::Error if the worker cannot run. A problem that fails keeps its sizes, and get()
+  /// reports why.
   ChosenSizes choose_sizes(const Problem& problem, std::string_view device_class,
                            const Sizes& overrides, const ReduceSizesOptions& reduce_sizes);
   /// A future of a problem's signature, or of the message of its failure. Several problems are

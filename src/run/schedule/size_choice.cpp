@@ -4,7 +4,7 @@
 namespace kbench::run {
 namespace {
 
-/// The total search time before the user gets a message about it.
+/// After this much total search time, the user gets a message about it.
 constexpr auto kSilence = std::chrono::seconds(1);
 
 }  // namespace

@@ -23,12 +23,12 @@ std::optional<Names> read_names(const fs::path& file) {
     std::ifstream stream(file);
     if (stream) return json::parse(stream).get<Names>();
   } catch (const json::exception&) {
-    // A truncated file: the problem is checked again.
+    // The file is truncated, so the problem is checked again.
   }
   return std::nullopt;
 }
 
-/// Ignores errors: the next run then checks the problem again.
+/// Ignores errors; the next run then checks the problem again.
 void write_names(const fs::path& file, const Names& names) {
   std::error_code ignored;
   fs::create_directories(file.parent_path(), ignored);

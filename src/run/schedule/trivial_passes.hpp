@@ -10,15 +10,15 @@
 
 namespace kbench::run {
 
-/// Caches which trivial answers pass the whole check of a problem at its sizes, in a folder for
-/// later runs. Thread-safe.
+/// Caches for each problem and its sizes which trivial answers pass the whole check. A folder keeps
+/// them for later runs. Thread-safe.
 class TrivialPasses {
  public:
   /// `check` names everything besides the problem that decides the result: precision, trials, kind
   /// of device, torch, judge and its mode.
   TrivialPasses(std::filesystem::path folder, std::string check);
 
-  /// The names of the answers that pass, empty if none does; nothing if not known.
+  /// The names of the answers that pass, empty if none do; nothing if unknown.
   std::optional<std::vector<std::string>> find(const std::string& problem_hash);
   void keep(const std::string& problem_hash, const std::vector<std::string>& names);
 

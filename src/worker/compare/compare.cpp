@@ -15,13 +15,14 @@
 namespace kbench::worker {
 namespace {
 
-/// Below this fraction of a tolerance, torch's allclose accepts an error however it rounds. In
-/// bf16, the error and its bound are off by 1.2 % together, and the bound depends on the
-/// candidate's value.
+/// Below this fraction of a tolerance, torch's allclose accepts an error despite rounding. In bf16,
+/// the error and its bound together are off by 1.2 %, and the bound depends on the candidate's
+/// value.
 constexpr double kSurelyClose = 0.9;
 
-/// The least scale of an output. Errors below it times fp32's tolerance (about 1e-30) are ignored,
-/// because denormals may be flushed to zero; their sum over a tensor is no larger.
+/// The least scale of an output. Errors up to this times fp32's tolerance (about 1e-30) are
+/// ignored, because denormals may be flushed to zero. The sum of such errors over a tensor is no
+/// larger.
 constexpr double kMinScale = 1e-26;
 
 /// In TF32 the reference itself is off by about the tolerance, so four times the tolerance is still
@@ -29,8 +30,8 @@ constexpr double kMinScale = 1e-26;
 constexpr std::array<PrecisionRow, 3> kRows{
     {{"fp32", 1e-4, 1e-4, 0}, {"tf32", 1e-3, 4e-3, 5e-4}, {"fp16", 1e-2, 1e-2, 0}}};
 
-/// Ratio of the largest rounding error to the norm, for millions of errors from small and large
-/// sums. In TF32, 32 was measured. One wrong element among 1,600 or more exceeds it.
+/// The largest rounding error over the norm of all errors, for millions of errors of small and
+/// large sums. 32 was measured with TF32. One wrong element among 1,600 or more exceeds it.
 constexpr double kSpread = 40;
 
 /// The suffix of the kernel that compares these element types; empty if there is none.
@@ -63,8 +64,8 @@ std::pair<double, std::int64_t> finite_squares(const Flat& flat, double unit) {
 /// The root mean square of the finite elements; squares are summed in units of `unit` squared.
 double finite_rms(const Flat& flat, double unit = 1) {
   const auto [sum, count] = finite_squares(flat, unit);
-  // An infinite scale would accept any answer, so squares of huge doubles are summed in larger
-  // units.
+  // Squares of huge doubles are summed in larger units. Otherwise the scale could be infinite, and
+  // would accept any answer.
   constexpr double kHugeUnit = 0x1p600;
   if (std::isinf(sum) && unit < kHugeUnit) return finite_rms(flat, kHugeUnit);
   return count > 0 ? unit * std::sqrt(sum / static_cast<double>(count)) : 0;
@@ -103,7 +104,7 @@ std::pair<std::int64_t, std::int64_t> counted(const at::Tensor& wrong) {
 }
 
 struct ChunkErrors {
-  at::Tensor relative;  ///< per element; infinite if a NaN, Inf or integer does not agree
+  at::Tensor relative;  ///< per element; infinite if NaN, Inf or integers differ
   at::Tensor absolute;
   double allclose_at;  ///< over all elements
 };

@@ -13,14 +13,14 @@
 
 namespace kbench::worker {
 
-/// A precision row: the types of its floating tensors, and the error that counts as correct.
+/// A precision row: the types of its floating tensors, and the largest error of a correct answer.
 struct PrecisionRow {
   std::string_view name;
   double tolerance;  ///< relative to the output's own scale
-  double named;      ///< the largest error of a wrong answer that is named after this row
-  /// A wrong answer is also named after the row up to this norm_error(), if no element stands out.
-  /// With very many rounded elements, the largest error depends more on their number than on the
-  /// rounding.
+  double named;      ///< a wrong answer with at most this error is named after this row
+  /// A wrong answer is also named after the row if its norm_error() is at most this and no element
+  /// stands out. Among very many rounded elements, the largest error depends more on their number
+  /// than on the rounding.
   double named_norm;
 };
 
@@ -36,8 +36,8 @@ double tolerance_for(std::string_view precision, at::ScalarType dtype);
 /// compare.cpp.
 struct ComparisonRule {
   std::string_view name;  ///< "scaled" (kbench's), "allclose" (KernelBench's)
-  /// Returns a mask of the wrong elements. `relative`: as Comparison::max_rel_error, per element;
-  /// undefined if the judge's kernels do the rest and do not know the rule.
+  /// Returns a mask of the wrong elements. `relative`: Comparison::max_rel_error per element. It is
+  /// undefined if the judge's kernels compute everything but this rule.
   at::Tensor (*wrong)(const at::Tensor& expected, const at::Tensor& got, const at::Tensor& relative,
                       double tolerance);
   bool in_kernels;  ///< the judge's kernels count wrong elements by it
@@ -49,9 +49,9 @@ const ComparisonRule& comparison_rule(std::string_view precision);
 /// The differences between one output and the expected output.
 struct Comparison {
   double max_abs_error = 0;
-  /// max |got − expected| / (|expected| + rms(expected)); infinite if a NaN or Inf does not agree.
-  /// It also bounds the norm: (|e| + rms)² ≤ 2 (e² + rms²), so norm_error() is at most twice as
-  /// large. An answer with correct elements is therefore correct in the norm.
+  /// max |got − expected| / (|expected| + rms(expected)); infinite if NaN or Inf differ.
+  /// norm_error() is at most twice this, because (|e| + rms)² ≤ 2 (e² + rms²). So an answer with
+  /// correct elements is also correct in the norm.
   double max_rel_error = 0;
   /// max |got − expected| / (1 + |expected|): the least t for which allclose(rtol = t, atol = t)
   /// holds; infinite if there is none, as for a NaN.
@@ -60,14 +60,14 @@ struct Comparison {
   std::optional<WrongElement> first_wrong;
 };
 
-/// Returns the replacement for `part` of an answer; `part` is its elements from `begin` on.
+/// Returns the replacement for `part`, the elements of an answer from `begin` on.
 using Settle = std::function<at::Tensor(const at::Tensor& part, std::int64_t begin)>;
 
 /// Compares element by element, in chunks, on the tensors' device. Temporaries stay within 64 MB;
 /// the same holds for the functions below. Shapes must be equal.
 ///
-/// Rule "scaled": integers and bools must be equal, NaN must meet NaN, and Inf the same Inf. Rule
-/// "allclose": torch's.
+/// Rule "scaled": integers and bools must be equal, and NaN and Inf must be in the same places with
+/// the same sign of Inf. Rule "allclose": torch's.
 Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tolerance,
                    const ComparisonRule& rule = comparison_rules().front(),
                    const Settle& settle = nullptr);
@@ -78,14 +78,14 @@ struct DeviatingComparison {
   Comparison comparison;
   std::uint64_t deviations;  ///< bit i: there are deviations of the i-th kind
 };
-/// Compares in one pass of the judge's kernels. `least_bound`: the least number that may replace an
-/// infinity. Nothing if the kernels do not support these tensors.
+/// Compares in one pass of the judge's kernels. `least_bound`: numbers of at least this size may
+/// replace an infinity. Nothing if the kernels do not support these tensors.
 std::optional<DeviatingComparison> compare_deviating(const at::Tensor& expected,
                                                      const at::Tensor& got, double tolerance,
                                                      double least_bound);
 
 /// ‖got − expected‖ / ‖expected‖ in double precision, in chunks, on the tensors' device; infinite
-/// if that is not a number. Both must be floating tensors of one shape.
+/// if the result is NaN. Both must be floating tensors of one shape.
 double norm_error(const at::Tensor& expected, const at::Tensor& got);
 
 }  // namespace kbench::worker

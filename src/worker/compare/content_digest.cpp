@@ -31,8 +31,7 @@ std::uint64_t digest_of_bytes(const std::byte* data, std::size_t size, const Dig
 }  // namespace
 
 const DigestKey& digest_key() {
-  // A forked process makes its own key, because judges and candidates are forked from the same
-  // process.
+  // Each forked process makes its own key. Judges and candidates are forked from the same process.
   static std::pair<pid_t, DigestKey> own{};
   if (own.first != getpid())
     own = {getpid(), {protocol::random_nonce(), protocol::random_nonce() | 1}};

@@ -10,7 +10,8 @@
 namespace kbench::worker {
 namespace {
 
-/// Words per step of a count, because torch makes a 64-bit integer of each comparison result.
+/// Words per step of a count. It limits memory, because torch makes a 64-bit integer of each
+/// comparison result.
 constexpr std::int64_t kWordChunk = 4 << 20;
 
 /// Words per element: one, or several of eight bytes.
@@ -27,7 +28,7 @@ at::Tensor is_filled(const at::Tensor& part, std::uint8_t value) {
                                            : at::kLong;
   std::int64_t filled = 0;
   std::memset(&filled, value, sizeof filled);
-  // The filling at the width of a word, with its sign.
+  // The fill value repeated to the width of a word, sign-extended.
   const auto shift = 64 - 8 * std::min<std::int64_t>(width, 8);
   const auto same = part.view(word).eq(filled >> shift);
   const std::int64_t words = words_of(part);

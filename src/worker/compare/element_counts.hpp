@@ -12,8 +12,8 @@ namespace kbench::worker {
 
 /// The number of elements with each byte equal to `value`.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value);
-/// The number of elements with each byte equal to `value` in one tensor and to `other_value` in the
-/// other, of equal size.
+/// The number of elements whose bytes all equal `value` in one tensor and `other_value` in the
+/// other, which has the same size.
 std::int64_t count_filled(const at::Tensor& tensor, std::uint8_t value, const at::Tensor& other,
                           std::uint8_t other_value);
 
@@ -26,8 +26,8 @@ std::int64_t count_finite(const at::Tensor& tensor);
 /// True if no element of the floating tensors is an infinity or a NaN.
 bool all_finite(const std::vector<at::Tensor>& tensors);
 
-/// True if there are floating tensors, and they have only integral values, in the range where their
-/// type has every integer.
+/// True if there are floating tensors and all their values are integers within the range where
+/// their type has every integer.
 bool all_whole(const std::vector<at::Tensor>& tensors);
 
 /// True if `tensor` is finite wherever `other`, of equal size, is.

@@ -15,25 +15,27 @@ namespace {
 
 /// A correct candidate's error may be this many times the reference's.
 constexpr double kEagerFactor = 4;
-/// The factor in half types, from twice the tolerance on.
+/// In half types, this factor replaces kEagerFactor once it gives more than twice the tolerance.
 constexpr double kHalfFactor = 1.5;
-/// Limit of the slack in half types: they have few digits, so a hundred times the tolerance would
-/// accept any answer.
+/// Limit of the slack in half types. They have few digits, so a larger slack would accept wrong
+/// answers.
 constexpr double kMostHalfSlack = 20;
 /// The tolerance of fp16 and bf16 (compare.hpp).
 constexpr double kHalfTolerance = 1e-2;
 
-/// A reference's error above this is no rounding; then its own answer is the expected output.
+/// A larger error of the reference is not rounding; its own answer then becomes the expected
+/// output.
 double far_off(at::ScalarType type) { return type == at::kBFloat16 ? 4e-2 : 5e-3; }
 
-/// Limits of the tolerance of integral values. Honest kernels are off by a little: those that
-/// divide by multiplying, and convolutions by FFT (1.01e-6 measured) or Winograd, which round.
+/// Limits of the tolerance of integral values. Honest kernels have small errors if they multiply by
+/// a reciprocal instead of dividing, or if a convolution by FFT (1.01e-6 measured) or Winograd
+/// rounds.
 constexpr double kMostOfWhole = 1e-5, kLeastOfWhole = 1.5e-6;
-/// An error of one is wrong.
+/// An error of one is wrong, so half of one is allowed.
 constexpr double kHalfOfOne = 0.5;
 
 /// The least number that kernels use for infinity, as initial value of a maximum or as mask in half
-/// types: 1e4, rounded to bf16. Usual numbers are smaller.
+/// types: 1e4, rounded to bf16. Usual values are smaller.
 constexpr double kLeastBound = 9984;
 /// Elements per mask.
 constexpr std::int64_t kLookedAt = 1 << 20;
@@ -67,8 +69,8 @@ ExpectedOutput expected_output_of(const at::Tensor& output, const at::Tensor& ex
 double ExpectedOutput::allowed(double tolerance) const {
   if (whole > 0) return whole;
   const double eager = kEagerFactor * eager_error.value_or(0);
-  // In half types, four times the reference's error would accept wrong answers. A candidate that
-  // rounds like the reference is still correct.
+  // In half types, four times the reference's error would accept wrong answers. The smaller factor
+  // still accepts a candidate that rounds like the reference.
   const bool half = tolerance >= kHalfTolerance;
   const double most = std::max(2 * tolerance, kHalfFactor * eager_error.value_or(0));
   return half ? std::min(slack, kMostHalfSlack) * std::max(tolerance, std::min(eager, most))
@@ -77,7 +79,7 @@ double ExpectedOutput::allowed(double tolerance) const {
 
 double whole_tolerance(const at::Tensor& value) {
   if (value.numel() == 0) return kMostOfWhole;
-  // The same scale as in compare(): an element's own size plus the root mean square of all.
+  // The scale of compare(): an element's size plus the root mean square of all.
   const auto wide = [](const at::Tensor& one) { return one.item<double>(); };
   const auto [least, most] = at::aminmax(value);
   const double largest = std::max(-wide(least), wide(most));

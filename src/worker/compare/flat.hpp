@@ -13,13 +13,14 @@
 // Iteration over tensors: by the judge's own kernels, or by torch's operators in chunks.
 namespace kbench::worker {
 
-/// Elements per chunk of torch's operators: up to eight temporaries in double precision, and some
-/// masks, stay within 64 MB.
+/// Elements per chunk of torch's operators. Up to eight temporaries in double precision, and some
+/// masks, then stay within 64 MB.
 inline constexpr std::int64_t kChunk = 1 << 19;
-/// On the CPU, temporaries stay in the cache, and torch uses one thread up to this size. Threads
-/// that synchronize after each of many small steps stall if other processes use their cores.
+/// Elements per chunk on the CPU, so that temporaries stay in the cache. Up to this size torch uses
+/// one thread; threads that synchronize after many small steps stall if other processes use their
+/// cores.
 inline constexpr std::int64_t kCacheChunk = 1 << 15;
-/// Elements per chunk if few temporaries are that wide.
+/// Elements per chunk if there are few temporaries in double precision.
 inline constexpr std::int64_t kWideChunk = 1 << 20;
 
 /// The suffix of the judge's own kernels for an element type; empty if they do not support it.
@@ -59,7 +60,7 @@ inline JudgeKernels::Data data_of(const at::Tensor& tensor) {
   return {tensor.data_ptr(), tensor.nbytes()};
 }
 
-/// The elements of a tensor in order, for any strides, without a copy of the whole.
+/// The elements of a tensor in order, for any strides, without copying the whole tensor.
 class Flat {
  public:
   explicit Flat(at::Tensor tensor)

@@ -10,8 +10,9 @@
 
 namespace kbench::worker {
 
-/// torch's type for an element type; and the name of a torch type: kbench's if there is one.
+/// torch's type for an element type.
 at::ScalarType scalar_type(DType dtype);
+/// The name of a torch type: kbench's if there is one.
 std::string_view dtype_name(at::ScalarType scalar);
 
 /// "[16, 1024]".

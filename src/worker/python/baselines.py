@@ -12,14 +12,14 @@ _COMPILED = {
     "compile_max_autotune": "max-autotune",
     "compile_max_autotune_no_cudagraphs": "max-autotune-no-cudagraphs",
 }
-# Compilers and autotuners finish in the first call, CUDA graphs are recorded in the second, and the
-# third replays them.
+# Compilers and autotuners finish in the first call. CUDA graphs are recorded in the second call and
+# replayed in the third.
 _WARM_UPS = 3
 _pool = None
 
 
 def use_cache(folder):
-    """Keeps compiled code in the folder, so that no later run compiles it again."""
+    """Keeps compiled code in the folder, so that later runs need not compile it again."""
     os.makedirs(folder, exist_ok=True)
     os.environ["TORCHINDUCTOR_CACHE_DIR"] = folder
     os.environ["TRITON_CACHE_DIR"] = os.path.join(folder, "triton")
@@ -61,7 +61,7 @@ def prepared(name, model, arguments):
 
 
 def captured(models, arguments):
-    """A callable without arguments that calls each model on its own arguments, as one CUDA graph.
-    Raises if the device cannot capture them."""
+    """A callable without arguments that calls each model on its own arguments, all in one CUDA
+    graph. Raises if the device cannot capture the calls."""
     with torch.no_grad():
         return _Captured(models, arguments)

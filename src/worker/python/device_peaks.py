@@ -6,8 +6,8 @@ import json
 
 import torch
 
-# Products of two square matrices: the type's name in records, torch's type, True if TF32 is
-# allowed, and the side.
+# Products of two square matrices: the type's name in records, torch's type, if TF32 is allowed, and
+# the side.
 _PRODUCTS = (
     ("fp64", torch.float64, False, 2048),
     ("fp32", torch.float32, False, 4096),
@@ -21,8 +21,8 @@ _SHARE = 16  # the largest buffer takes at most 1 / this of the free memory
 
 
 def _least_seconds(work):
-    """The shortest of several times, because disturbances only add time."""
-    work()  # libraries load, clocks rise
+    """The shortest of several times; disturbances can only make a time longer."""
+    work()  # loads libraries and raises clocks
     least = float("inf")
     for _ in range(_TRIES):
         start, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
@@ -42,14 +42,14 @@ def _copied_bytes_s(free_bytes):
 
 
 def _product_flops_s(dtype, side):
-    # Random values, because a power-limited GPU is faster on zeros.
+    # Random values, because a GPU with a power limit is faster on zeros.
     a, b = (torch.randn(side, side, device="cuda").to(dtype) for _ in range(2))
     out = torch.empty_like(a)
     return 2 * side ** 3 / _least_seconds(lambda: torch.mm(a, b, out=out))
 
 
 def measured(device):
-    """JSON: {"memory_bytes_s", "flops_s": {type: …}}, without the types that do not work here."""
+    """JSON: {"memory_bytes_s", "flops_s": {type: …}}, without types that this GPU lacks."""
     before = torch.backends.cuda.matmul.allow_tf32
     flops = {}
     with torch.cuda.device(device), torch.no_grad():

@@ -11,10 +11,10 @@ _INLINES = "inline_torch_dispatch_torch_compile"
 
 
 class DispatchMode(TorchDispatchMode):
-    """A mode that does not import the compiler just to exclude it.
+    """A mode that does not import torch's compiler just to be excluded from it.
 
     That import takes two to five seconds of a process at the first operator. If the compiler is
-    imported already, compiled models run under the mode without that inlining.
+    already imported, compiled models run under the mode, and the mode is not inlined into them.
     """
 
     @classmethod

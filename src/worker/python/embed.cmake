@@ -1,5 +1,5 @@
-# Writes the Python files of FOLDER named in NAMES (separated by commas, each after those that it
-# imports) as C++ strings into OUTPUT.
+# Writes the Python files of FOLDER named in NAMES as C++ strings into OUTPUT. NAMES is separated by
+# commas; a file comes after those that it imports.
 string(REPLACE "," ";" names "${NAMES}")
 set(rows "")
 foreach(name IN LISTS names)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
-"""Input distributions other than the problem's, against answers that only one distribution makes
-correct.
+"""Input distributions other than the problem's, to catch answers that are correct for only one
+distribution.
 
-A distribution changes the floating inputs of one draw and leaves the others. Only "few_changed"
+A distribution changes the floating inputs of one draw and leaves other inputs. Only "few_changed"
 also swaps a few elements of unsorted integers. Random numbers come from the draw's seed, so every
 candidate of a run gets the same inputs.
 """
@@ -14,7 +14,7 @@ import torch
 # Elements per step: temporaries stay within 64 MB, on a GPU within a gigabyte.
 _CHUNK = 1 << 22
 _CHUNK_GPU = 1 << 26
-# The number of elements that classify a tensor.
+# The number of elements by which a tensor is classified.
 _SAMPLE = 4096
 _FEW_VALUES = 4
 # The most elements that "few_changed" changes, and their fraction of all: 1 / _FEW_SHARE.
@@ -23,29 +23,31 @@ _FEW_SHARE = 32
 _ZERO_SHARE = 0.01
 # Large enough for exp to overflow after a scale factor as in attention.
 _SPIKE = 300.0
-# Far enough below zero for exp to give zero after such a factor; a variance still has digits left.
+# Far enough below zero for exp to give zero after such a factor, but a variance keeps enough
+# digits.
 _DEPTH = 280.0
-# The weight of all other elements next to the one that stands out: three times the tolerance of
-# float32. A sum in sequence may lose half a last digit of each element, which adds up to the
-# tolerance in rows longer than _SHORT_ROW. There, each element's weight is many such digits.
+# The weight of all other elements relative to the one that stands out: three times the tolerance of
+# float32. A sequential sum may lose half a last digit of each element. In rows longer than
+# _SHORT_ROW these losses add up to the tolerance, so there each element's weight is many such
+# digits.
 _REST = 3e-4
 _SHORT_ROW = 1500
 _REST_OF_EACH = 4e-6
 # Equal addends round alike, so a sequential sum of n of them is off by up to n * eps / 2 in
-# float32. For this n that is 6e-5; for random addends it is less for any n. A tensor has no more
-# equal elements than this. All others get noise with a standard deviation of 1/8 of them.
+# float32. For this n that is 6e-5; random addends stay below that for any n. A tensor has at most
+# this many equal elements. All others get noise with a standard deviation of 1/8 of their value.
 _MOST_EQUAL = 1024
 _NOISE = 1 / 8
-# The most rows with an outlier. In a sequential sum of squares, more of them would leave no digits
-# to the other elements.
+# The most rows with an outlier. With more of them, a sequential sum of squares would lose the
+# digits of the other elements.
 _MOST_OUTLIERS = 32
-# The most an outlier's square may be. With a larger one, a sequential sum of up to _LONGEST_SUM
-# squares loses the other elements. That does not matter if they are less than _LOST_SHARE of all.
+# The largest square of an outlier. Above it, a sequential sum of up to _LONGEST_SUM squares loses
+# the other elements. That does not matter if they are less than _LOST_SHARE of all.
 _MOST_SQUARE = 1 << 18
 _LONGEST_SUM = 1 << 18
 _LOST_SHARE = 2.0 ** -15
-# The factor of "scaled_up". In rows longer than _LONG_ROW, the terms of a softmax would differ so
-# much that a sequential sum loses the smallest ones, by more than the tolerance.
+# The factor of "scaled_up". In rows longer than _LONG_ROW, a softmax's terms would differ so much
+# that a sequential sum loses more of the smallest ones than the tolerance.
 _TIMES = 3
 _LONG_ROW = 1 << 16
 _TIMES_LONG = 2
@@ -89,8 +91,8 @@ def _few_of(x):
 
 
 def _few_changed(x, random):
-    """The input of the previous call with some elements changed. Catches a kernel that compares
-    samples."""
+    """The input of the previous call with some elements changed. Catches a kernel that detects a
+    repeated input by comparing a few elements."""
     places = _places(_few_of(x), x, random)
     sample = _sample(x)
     flat = x.view(-1)
@@ -134,21 +136,22 @@ def _spread(x):
 
 
 def _usual_spread(x):
-    """The same; 1 if that is not finite or zero."""
+    """The same; 1 if it is zero or not finite."""
     spread = _spread(x)
     return spread if math.isfinite(spread) and spread > 0 else 1.0
 
 
 def _row_parts(rows, kind, begin):
-    """Views of every fourth row, starting with row `kind`: from the begin-th of them on, several at
-    a time."""
+    """Views of every fourth row, starting with row `kind`, several rows at a time. Skips the first
+    `begin` of them."""
     count, length = rows.shape
     step = max(_chunk(rows) // max(length, 1), 1) * 4
     return (rows[i:i + step:4] for i in range(kind + 4 * begin, count, step))
 
 
 def _small_noise(part, random, signed):
-    """Noise that replaces zeros; if not `signed`, it has no negative values and is still smooth."""
+    """Noise that replaces zeros. Without `signed` it has no negative values, but a smooth
+    distribution."""
     noise = _normal(part, random).mul_(_NOISE)
     return noise if signed else noise.add_(2 * _NOISE).abs_()
 
@@ -156,14 +159,14 @@ def _small_noise(part, random, signed):
 def _outliers(x, random):
     """Outliers. In a quarter of the rows (fewer if there are many rows) an element of the last
     eighth is an outlier. In another quarter it is one of the first eighth. In a third quarter one
-    element is so large that exp leaves little, but not nothing, for all others together."""
+    element is so large that exp leaves only a small weight to all others together."""
     rows = _rows(x)
     count, length = rows.shape
     step = max(-(-count // _MOST_OUTLIERS), 2) if count >= 4 else 1
     chosen = torch.arange(0, count, step + step % 2 if count >= 4 else 1, device=x.device)
     edge = max(length // 8, 1)
     place = torch.rand(len(chosen), generator=random, device=x.device).mul_(edge).long()
-    place[0::4] = 0  # the ends themselves, where loops go wrong
+    place[0::4] = 0  # the very ends, where loops often have errors
     place[3::4] = 0
     place[0::2] = length - 1 - place[0::2]
     sign = torch.where(_normal(place, random) < 0, -1.0, 1.0) if _has_negatives(x) else 1.0
@@ -192,8 +195,8 @@ def _sum_lengths(shape):
 
 def _one_outlier(half):
     """One outlier in the first or second half of all elements. Its square equals the sum of all
-    other squares, unless they would lose their digits. Catches a kernel that reads only part of the
-    input. Both halves are tested, so reading either half cannot pass by chance."""
+    other squares, or less if their digits would be lost. Catches a kernel that reads only part of
+    the input. Both halves are tested, so a kernel that reads only one of them is always caught."""
 
     def change(x, random):
         loses = any(x.numel() * _LOST_SHARE < length <= _LONGEST_SUM
@@ -209,8 +212,8 @@ def _one_outlier(half):
 
 
 def _shifted(x, random):
-    """Shifts a quarter of the rows far below zero. Tensors without negative values are left,
-    because such a shift does not fit their meaning."""
+    """Shifts a quarter of the rows far below zero. Leaves tensors without negative values, because
+    negative values would not fit their meaning."""
     if not _has_negatives(x):
         return False
     _rows(x)[0::4].sub_(_DEPTH)
@@ -218,8 +221,8 @@ def _shifted(x, random):
 
 
 def _structured(x, random):
-    """Rows in turn: a ramp, one constant, sorted values, a single nonzero among zeros. All have
-    noise, except sorted values and, if rows are short, the first rows."""
+    """Rows in turn: a ramp, one constant, sorted values, a single nonzero among zeros. All but the
+    sorted values have noise, and the first rows only if rows are long."""
     rows = _rows(x)
     count, length = rows.shape
     signed = _has_negatives(x)
@@ -300,14 +303,14 @@ def names():
 
 
 def _sample(x):
-    """Random elements of a tensor; equally spaced ones might be its diagonal."""
+    """Random elements of a tensor; equally spaced ones could all be on its diagonal."""
     if x.numel() <= _SAMPLE:
         return x.view(-1)
     return x.view(-1)[_places(_SAMPLE, x, torch.Generator(x.device).manual_seed(0))]
 
 
 def _is_label(x):
-    """True if a tensor has few distinct values, such as masks, classes and signs, whose values have
+    """True if a tensor has few distinct values, as masks, classes and signs have. Such values have
     a meaning."""
     return _sample(x).unique().numel() <= _FEW_VALUES
 
@@ -331,7 +334,7 @@ def _add_noise(x, random, signed, spread):
 
 
 def _change_one(name, x, random, noisy):
-    """Changes one input. Zeros and symmetry stay, because a kernel may rely on them."""
+    """Changes one input. Keeps its zeros and symmetry, because a kernel may rely on them."""
     zeros = _zeros_of(x)
     symmetric = _is_symmetric(x)
     drawn = (_has_negatives(x), _usual_spread(x)) if noisy else None
@@ -347,8 +350,8 @@ def _change_one(name, x, random, noisy):
 
 
 def _exchange_integers(x, random):
-    """Swaps a few integers. Sorted ones are left, because their order has a meaning, as in offsets.
-    """
+    """Swaps a few integers. Leaves sorted ones, because their order has a meaning, as in
+    offsets."""
     flat = x.view(-1)
     if flat.numel() < 2 or bool((flat.diff() >= 0).all()):
         return False
@@ -360,8 +363,8 @@ def _exchange_integers(x, random):
 def change(name, inputs, seed, noisy=False):
     """Changes freshly drawn inputs to a distribution, in place; True if anything changed.
 
-    `noisy`: adds noise so that no two elements are equal. Equal addends round in one direction in a
-    long sum.
+    `noisy`: adds noise so that no two elements are equal, because equal addends round in one
+    direction in a long sum.
     """
     changed = False
     for x in inputs:
@@ -378,8 +381,8 @@ def change(name, inputs, seed, noisy=False):
 
 def nudged(inputs, exact):
     """Copies of inputs with each floating element changed by about one rounding error, in double
-    precision (`exact`) or in its own type. For half types the change is a fraction of one, because
-    kernels compute in wider types."""
+    precision (`exact`) or in its own type. Half types are changed by only a fraction of a rounding
+    error, because kernels compute in wider types."""
     copies = []
     for seed, x in enumerate(inputs):
         if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() > 0:

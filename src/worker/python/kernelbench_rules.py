@@ -2,8 +2,8 @@
 """KernelBench's rules, which --kb-compat follows instead of kbench's.
 
 Random values come from torch's CPU generator, with KernelBench's seeds and in its order. Models are
-built on the CPU and moved. Every input is cast, integers too. Some of this is a defect of
-KernelBench. It is kept because the verdict must equal KernelBench's.
+built on the CPU and moved. Every input is cast, including integers. Some of this is a defect of
+KernelBench, but the verdict must equal KernelBench's.
 """
 
 import contextlib
@@ -35,13 +35,13 @@ def set_math_modes(modes):
 def _allows_tf32(backend, newer):
     try:
         return bool(backend.allow_tf32)
-    except RuntimeError:  # set by the newer name, torch cannot be read by this one
+    except RuntimeError:  # the older name fails if the newer one was set
         return newer.fp32_precision == "tf32"
 
 
 def math_modes():
-    """Global state that a candidate may set on import; KernelBench's reference runs under it too.
-    """
+    """Global state that a candidate may set on import; KernelBench's reference also runs under
+    it."""
     matmul, cudnn = torch.backends.cuda.matmul, torch.backends.cudnn
     return (_allows_tf32(matmul, matmul) + 2 * _allows_tf32(cudnn, getattr(cudnn, "conv", cudnn))
             + 4 * bool(cudnn.benchmark))
@@ -80,7 +80,7 @@ def new_model(model_class, arguments, device, precision):
 
 
 def draw_inputs(module, device, precision, seed):
-    """The inputs of one trial. Afterwards the generators have the state for its first call."""
+    """The inputs of one trial. Leaves the generators in the state for the trial's first call."""
     torch.manual_seed(seed)
     with _where(device):
         inputs = _cast(module.get_inputs(), device, precision)
@@ -127,10 +127,10 @@ def _time_on_gpu(model, inputs, device):
 
 
 def time_calls(model, inputs, device, calls):
-    """Milliseconds of each call after the warm-up, with gradients on, and caches flushed before
-    each.
+    """Milliseconds of each call after the warm-up, with gradients on. Caches are flushed before
+    each call.
 
-    On the CPU this is wall-clock time, which is no measure of a kernel.
+    On the CPU this is wall-clock time, which does not measure a kernel.
     """
     if not device.startswith("cuda"):
         return [_time_on_cpu(model, inputs) for _ in range(_WARMUPS + calls)][_WARMUPS:]

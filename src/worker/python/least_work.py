@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT
 """The least work of one call of a reference in any implementation: bytes moved and operations.
 
-Inputs, parameters and buffers are read once; of tensors that are only looked up, only the elements
-found. Outputs are written once. Products and convolutions take the operations of torch's counter.
+Inputs, parameters and buffers are read once. If a call only looks up elements of a tensor, only the
+found elements count. Outputs are written once. The operations of products and convolutions come
+from torch's counter.
 
 There is no number of operations if algebra allows the same result with fewer: a product with a
 diagonal or a triangular matrix, a product of which only a part or a sum is kept, or a product of
@@ -16,9 +17,9 @@ from torch.utils.flop_counter import flop_registry
 from kbench_worker.dispatch_mode import DispatchMode
 from kbench_worker.operator_cost import NO_DATA, bytes_of, is_view, tensors_in
 
-# Operators that read only the elements of their result from their first tensor.
+# Operators that read from their first tensor only the elements that are in their result.
 _LOOK_UP = {"embedding", "gather", "index", "index_select", "take", "take_along_dim"}
-# Operators whose results are mostly zeros, or will be.
+# Operators whose results are mostly zeros, at least at first.
 _SPARSE = {"diag", "diag_embed", "eye", "one_hot", "tril", "triu", "tril_", "triu_", "zeros",
            "zeros_like", "new_zeros"}
 # Operators that keep only a part of their input, or its sum.
@@ -41,7 +42,7 @@ class LeastWork(DispatchMode):
         super().__init__()
         self._references = {}
         self._sizes = {self._key(tensor): bytes_of(tensor) for tensor in sources}
-        self._read = {key: {} for key in self._sizes}  # bytes read of each part
+        self._read = {key: {} for key in self._sizes}  # bytes read, by part
         self._flops = {}
         self._sparse, self._products = set(), set()
         self._parts = {}  # product: (its elements, elements of its parts taken)
@@ -60,7 +61,7 @@ class LeastWork(DispatchMode):
         try:
             with torch._C.DisableTorchFunction():
                 self._note(func, args, kwargs, result)
-        except Exception:  # the call itself worked; only its work is unknown
+        except Exception:  # the call itself worked, but its work is unknown
             self._failed = True
         return result
 
@@ -88,7 +89,7 @@ class LeastWork(DispatchMode):
                 self._products.update(made)
             if self._sparse.intersection(keys) and name not in ("add", "add_", "sub", "sub_"):
                 self._sparse.update(made)
-        elif name not in _SPARSE:  # a result written in place is no product any more
+        elif name not in _SPARSE:  # a result written in place is no longer a product
             self._products.difference_update(made)
             self._sparse.difference_update(made)
 

@@ -2,7 +2,7 @@
 """Meta tensors without torch's compiler.
 
 The first operators on the meta device import torch._dynamo, the symbolic shapes and sympy. That
-takes two seconds of a process that only needs the shapes of one problem. If all sizes are plain
+takes two seconds, and a process may need only the shapes of one problem. If all sizes are plain
 numbers, small replacements for these modules suffice.
 """
 
@@ -37,15 +37,15 @@ def _symbolic_shapes():
 
 def _sympy():
     module = types.ModuleType("sympy")
-    module.Basic = type("Basic", (), {})  # none of kbench's numbers is one
+    module.Basic = type("Basic", (), {})  # kbench has no such numbers
     return module
 
 
 @contextlib.contextmanager
 def without_compiler():
-    """Context in which replacements take the place of modules that are not imported yet.
+    """Context in which replacements stand for modules that are not imported yet.
 
-    A name that they lack raises ImportError, which the caller must handle.
+    Importing a name that they lack raises ImportError, which the caller must handle.
     """
     stand_ins = [module for module in (_dynamo(), _symbolic_shapes(), _sympy())
                  if module.__name__ not in sys.modules]

@@ -1,24 +1,24 @@
 # SPDX-License-Identifier: MIT
-"""Gives random values to parameters that a constructor leaves constant, while it still runs.
+"""Gives random values to parameters that a constructor leaves constant, while the constructor runs.
 
-A candidate could leave out a scale of 1 or a bias of 0. A constructor may read such a parameter, to
-pack it with others, and must find its final value. So a parameter is redrawn as soon as it is
-registered, or filled with a constant later.
+A candidate could leave out a scale of 1 or a bias of 0. A constructor may read such a parameter,
+for example to pack it with others, and must find its final value. So a parameter is redrawn as soon
+as it is registered, or filled with a constant later.
 
 A value depends on the init seed, the shape, the constant, and the number of such tensors before it.
 It does not depend on names or on torch's own generators. So two models agree even if their names or
-other draws differ. Memory that was never written must not count as constant, so torch fills it with
-NaN while constructors run.
+other draws differ. Memory that was never written must not look constant, so torch fills it with NaN
+while constructors run.
 
-A candidate could compute parameters that come from a formula, an identity or a ramp. They get
-random values around their own in the same way. Parameters that are not trained stay unchanged,
-because masks and tables of indices must keep their values. So do buffers outside of the state,
-because no candidate can be given their values.
+A candidate could also compute parameters that come from a formula, such as an identity or a ramp.
+They get random values around their own in the same way. Parameters that are not trained stay
+unchanged, because masks and tables of indices must keep their values. Buffers outside of the state
+also stay, because a candidate cannot be given their values.
 
-Under an odd init seed parameters have signs, as trained ones do. Otherwise all scales are positive,
-and the maximum of scaled values equals the scaled maximum. Some models do not allow signs (a root
-of a temperature), so under an even seed parameters keep the sign of the constant. Buffers always
-do, because a variance has no sign.
+Under an odd init seed, parameters get random signs, like trained ones. If all scales were positive,
+the maximum of scaled values would equal the scaled maximum. Some models need positive values (a
+temperature under a root), so under an even seed parameters keep the sign of the constant. Buffers
+always keep it, because a variance is positive.
 """
 
 import contextlib
@@ -33,10 +33,10 @@ from torch.utils.weak import WeakIdKeyDictionary
 
 from kbench_worker import model_formulas
 
-# This many elements show for most tensors that they are not constant.
+# For most tensors, this many elements suffice to show that they are not constant.
 _FEW = 64
 _PARAMETER, _BUFFER = "parameter", "buffer"
-# Noise added to values from a formula, relative to their size; it also changes zeros.
+# Noise added to values from a formula, relative to their size. It also changes zeros.
 _NOISE = 0.1
 # torch's own functions; redrawn() replaces them while constructors run.
 _copy, _zero = torch.Tensor.copy_, torch.Tensor.zero_
@@ -50,8 +50,7 @@ def _plain(tensor):
 
 
 def _few(tensor):
-    """The first elements, on the host, because reading a GPU's memory element by element waits for
-    each."""
+    """The first elements, on the host, because each access to an element of a GPU tensor waits."""
     return tensor.detach().reshape(-1)[:_FEW].to("cpu", copy=True)
 
 
@@ -128,7 +127,7 @@ class Redraws:
     @contextlib.contextmanager
     def filling(self, tensor):
         """Context in which a whole tensor is filled, possibly with a constant. The tensor may be
-        another's data. Nested fills do not count."""
+        the data of another tensor. Nested fills are ignored."""
         if self._is_filling:
             yield
             return
@@ -145,7 +144,7 @@ class Redraws:
                 return
             try:
                 reference, kind = self._places.get(tensor.data_ptr(), (lambda: None, _PARAMETER))
-            except RuntimeError:  # inside a function transform it has no address
+            except RuntimeError:  # within a function transform a tensor has no address
                 return
             owner = reference()
             if owner is not None and owner.numel() == tensor.numel() and (
@@ -170,7 +169,7 @@ class Redraws:
                             self._look_at(tensor, kind, few)
 
     def before(self, state):
-        """{name: the constructor's value, a constant or a tensor} for each redrawn tensor of
+        """{name: the constructor's value, a constant or a tensor} for each redrawn tensor among
         [(name, tensor, …)]."""
         found = {}
         with torch._C.DisableTorchFunction():
@@ -205,8 +204,8 @@ class Redraws:
         self._draws[tensor] = draw
 
     def _free_number(self, key, own):
-        """The number of a tensor's draw. `own`: the draw that is drawn again, or None. Draws of
-        tensors that their constructor has overwritten do not count."""
+        """The number of a tensor's draw. `own`: the draw that is repeated, or None. Numbers of
+        draws that a constructor has overwritten are free."""
         draws = self._by_key.setdefault(key, [])
         return next((i for i, draw in enumerate(draws) if draw is own or self._is_lost(draw)),
                     len(draws))
@@ -220,8 +219,7 @@ class Redraws:
         kind, shape, what = key
         name = f"{self._seed} {kind} {shape} {what!r} {number}"
         seed = int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "little") >> 1
-        # On the host whatever the tensor's device, because another device's generator draws other
-        # values.
+        # Always on the host, because generators of other devices draw other values.
         how = {"generator": torch.Generator("cpu").manual_seed(seed), "device": "cpu",
                "dtype": torch.float32}
         if what == 0:
@@ -236,7 +234,7 @@ class Redraws:
         noise = torch.randn(shape, **how) * (_NOISE * what.size)
         if signed:
             return before * factors + noise
-        # Not larger and of the same sign, because the powers of a decay must converge.
+        # Smaller and of the same sign, because the powers of a decay must converge.
         return torch.where(before == 0, noise.abs(), before * factors / 1.5)
 
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Detects by its values if a tensor comes from a formula: an identity, a ramp or a table.
 
-A constructor's values cannot be traced without disturbing the constructor. So tensors that were not
-drawn at random are detected by properties that random draws hardly ever have. A few tensors lack
-such properties, such as three roots of primes, and count as random.
+Tracing how a constructor makes its values would disturb the constructor. So tensors that were not
+drawn at random are detected by properties that random draws almost never have. A few tensors lack
+such properties, such as three roots of primes, and are treated as random.
 """
 
 import math
@@ -15,20 +15,21 @@ _ROWS = 64
 _ELEMENTS = 4096
 # Values written by hand are multiples of 1 / this.
 _DECIMALS = 1e4
-# Rows that only rise, or only fall, are no random draw if the odds against it exceed e to this
+# Rows that only rise, or only fall, come from a formula if the odds against chance exceed e to this
 # power.
 _ODDS = 14
-# Rows in equal steps, to within this fraction of a step, may be this short.
+# Rows in equal steps, to within this fraction of a step, need only this many elements.
 _STEPS = 4
 _EQUAL = 1e-4
-# Magnitudes that differ by less than the largest one over this count as one.
+# Magnitudes are equal if they differ by less than the largest one divided by this.
 _MAGNITUDES = 1e5
-# From this many elements per magnitude on, there are few magnitudes. Half types always have fewer.
+# With this many elements per magnitude or more, magnitudes repeat. Half types always have fewer
+# different magnitudes.
 _REPEATED = 4
 _REPEATED_HALF = 16
-# Neighbours in a formula are alike. Fewer differences than _NEIGHBOURS are not significant. Their
-# mean square must be _DEVIATIONS standard deviations below that of random elements, and at most
-# _SMOOTH of it.
+# Neighbours in a formula differ little. Fewer differences than _NEIGHBOURS are not significant.
+# Their mean square must be _DEVIATIONS standard deviations below that of random elements, and at
+# most _SMOOTH of it.
 _NEIGHBOURS = 36
 _DEVIATIONS = 4
 _SMOOTH = 0.5
@@ -43,16 +44,16 @@ def sample(tensor):
 
 
 def _is_written_down(values, dtype):
-    """True if all values are short decimals. False for a half type, because each value there is
-    near one."""
+    """True if all values are short decimals. False for half types, whose values are all close to a
+    short decimal."""
     if torch.finfo(dtype).eps > 1e-6:
         return False
     return bool((((values * _DECIMALS).round() / _DECIMALS).to(dtype) == values.to(dtype)).all())
 
 
 def _is_repeated(values, dtype):
-    """True if many elements have few magnitudes. Zeros do not count, because padding and pruning
-    make them."""
+    """True if many elements have few magnitudes. Zeros are ignored, because they may come from
+    padding or pruning."""
     share = _REPEATED_HALF if torch.finfo(dtype).eps > 1e-6 else _REPEATED
     magnitudes = (values.abs() / values.abs().max() * _MAGNITUDES).round().unique().numel()
     return values.numel() > 1 and magnitudes <= max(values.numel() // share, 1)

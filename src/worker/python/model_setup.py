@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Set-up that the judge and a module candidate must do in the same way, so that both build the same
+"""Set-up that the judge and a module candidate do in the same way, so that both build the same
 model."""
 
 import importlib
@@ -12,14 +12,14 @@ import torch
 
 from kbench_worker.model_constants import redrawn
 
-# Otherwise each forked process would import it at its first seeding: 15 to 25 ms.
+# Imported here, because each forked process would need 15 to 25 ms for it at its first seeding.
 if "numpy" in sys.modules:
     importlib.import_module("numpy.random")
 
 _DTYPES = {"fp16": torch.float16, "bf16": torch.bfloat16}
 
-# Parts of errors from code that refuses a default device: transformers models whose caller must not
-# load them onto one, and draws by a generator of their own, which is on the CPU.
+# Parts of errors from code that refuses a default device: some transformers models, and draws with
+# their own generator, which is on the CPU.
 _REFUSALS = ("torch.device", "device type for generator")
 
 
@@ -46,8 +46,8 @@ def set_eval_mode(is_eval):
 
 
 def seed_all(seed, device=None):
-    """Seeds all random generators of Python, numpy and torch that draw on the device; on any
-    device, if none is given."""
+    """Seeds all random generators of Python, numpy and torch that draw on the device; without a
+    device, those of all devices."""
     random.seed(seed)
     if "numpy" in sys.modules:
         sys.modules["numpy"].random.seed(seed & 0xFFFFFFFF)
@@ -56,14 +56,14 @@ def seed_all(seed, device=None):
         torch.manual_seed(seed)
         return
     # For each kind of device that is not open, torch.manual_seed() also saves the seed with a stack
-    # trace. That takes longer than drawing small inputs, and each call adds to it.
+    # trace. That takes longer than drawing small inputs, and more with each call.
     torch.default_generator.manual_seed(seed)
     if is_open:
         torch.cuda.manual_seed_all(seed)
 
 
 def printable(text):
-    """The text with lone surrogates escaped, because no encoding has them."""
+    """The text with lone surrogates escaped, because they cannot be encoded."""
     return text.encode("utf-8", "backslashreplace").decode()
 
 
@@ -81,8 +81,8 @@ def state_of(model):
 
 
 def with_default(device, make):
-    """The result of `make()` with that device as torch's default, or without a default if something
-    in it refuses one."""
+    """The result of `make()` with that device as torch's default, or without a default if its code
+    refuses one."""
     try:
         with torch.device(device):
             return make()
@@ -93,9 +93,9 @@ def with_default(device, make):
 
 
 def constructed(device, make):
-    """The result of `make()`, which runs code for constructors, on the CPU whatever the device.
-    There torch.Tensor(3, 4), which ignores the default device, is like all other tensors. On meta,
-    shapes need no memory."""
+    """The result of `make()`, which runs code for constructors. Except for meta, it runs on the
+    CPU. torch.Tensor(3, 4) ignores the default device, and on the CPU it has the same device as all
+    other tensors. On meta, shapes need no memory."""
     return with_default(device, make) if device == "meta" else make()
 
 
@@ -136,7 +136,7 @@ def _is_plain(tensor):
 
 
 def _views(tensors, device):
-    """Copies on the device of tensors that share memory; the copies share it too."""
+    """Copies on the device of tensors that share memory; the copies share memory, too."""
     memory = torch.empty(0, dtype=torch.uint8, device="cpu")
     memory = memory.set_(tensors[0].untyped_storage()).to(device)
     return [torch.empty(0, dtype=tensor.dtype, device=device).set_(
@@ -145,8 +145,8 @@ def _views(tensors, device):
 
 
 def _copies(tensors, device):
-    """{id of a tensor: its copy on the device}. A tensor without dimensions works together with
-    device tensors, so it stays unless it shares memory with one that moves."""
+    """{id of a tensor: its copy on the device}. A tensor without dimensions can be combined with
+    device tensors. It stays on the host, unless it shares memory with one that moves."""
     groups = {}
     for tensor in tensors:
         key = ("memory", tensor.untyped_storage()._cdata) if _is_plain(tensor) else id(tensor)
@@ -160,7 +160,8 @@ def _copies(tensors, device):
 
 
 def _with_copies(value, copies, done):
-    """The value with its tensors replaced by their copies. Lists that are one object stay one."""
+    """The value with its tensors replaced by their copies. A list that occurs twice stays a single
+    object."""
     if isinstance(value, torch.Tensor):
         return copies.get(id(value), value)
     if type(value) not in (list, tuple, dict):
@@ -181,7 +182,7 @@ def _with_copies(value, copies, done):
 def move_host_tensors(model, device):
     """Moves a model's host tensors that are neither parameters nor buffers to the device:
     attributes, and elements of lists and dicts. True if there were any. Tensors that are identical
-    or share memory on the host do so on the device."""
+    or share memory stay so on the device."""
     tensors = host_tensors(model)
     copies, done = _copies(tensors, device), {}
     attributes = list(_attributes(model))  # keeps all of them alive, so that ids stay unique
@@ -195,8 +196,8 @@ def move_host_tensors(model, device):
 def build(construct, device, precision, seed, redraw=True, before=None):
     """Builds a model by `construct()` on the CPU under an init seed, then moves it to the device in
     the row's types; without a device it stays on the CPU. With `redraw`, no parameter or buffer
-    stays constant: see model_constants. The dict `before` gets the constructor's values of redrawn
-    tensors, by name."""
+    stays constant (see model_constants). The dict `before` receives, by name, the constructor's
+    values of redrawn tensors."""
     def made():
         seed_all(seed, device)
         with redrawn(seed) if redraw else nullcontext() as redraws:

@@ -35,7 +35,7 @@ def _known(model):
 
 
 def _copied(value, memo):
-    """A copy. Copies with one memo share objects as the originals do."""
+    """A copy. If originals share an object, their copies with the same memo share its copy."""
     if isinstance(value, _PLAIN):
         return value
     if id(value) in memo:
@@ -66,13 +66,13 @@ def _try_copy(value, memo):
     extension's object."""
     try:
         return _copied(value, memo), True
-    except Exception:  # a class of the problem may do anything when it is copied
+    except Exception:  # a class of the problem may raise anything when it is copied
         return value, False
 
 
 def _put_back(original, kept, memo):
-    """The value to restore to an attribute. This is the original tensor if it can take the values,
-    because a graph or another object may know its address."""
+    """The value that restores an attribute: the original tensor if it can take the values, because
+    a graph or another object may know its address."""
     if type(kept) is torch.Tensor and type(original) is torch.Tensor and id(kept) not in memo:
         if original.shape == kept.shape and original.dtype == kept.dtype:
             try:
@@ -93,7 +93,7 @@ def _fill(table, items):
 
 
 class _Kept:
-    """A model's state after it was built."""
+    """The state of a model directly after it was built."""
 
     def __init__(self, model):
         self.model = model
@@ -119,7 +119,7 @@ class _Kept:
                 del vars(module)[name]
             for name, kept in copies.items():
                 value = _put_back(originals[name], kept, memo)
-                # Compilers detect every assignment, so an equal value is not assigned.
+                # An equal value is not assigned, because compilers detect every assignment.
                 if name not in vars(module) or vars(module)[name] is not value:
                     vars(module)[name] = value
 
@@ -193,9 +193,9 @@ def trace(model, module):
     for name, value in _values(model, module).items():
         try:
             token = _token(value, set())
-        except Exception:  # an object of the problem may do anything when it is inspected
+        except Exception:  # an object of the problem may raise anything when it is inspected
             token = id(value)
-        # Keeps the value, so that no later object gets its id.
+        # Keeps the value alive, so that no later object gets its id.
         found[name] = (token, value)
     return found
 

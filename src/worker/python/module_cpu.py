@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
 """Runs candidates written for a GPU on the CPU without changes.
 
-A CPU tensor counts as a "cuda" tensor, unless the candidate made it without a device or moved it to
-the CPU. Then it has a mark, and behaves like a host tensor on a machine with a GPU. In a dry
-import, "cuda" tensors have no values (`forget_values`).
+A CPU tensor is treated as a "cuda" tensor, unless the candidate made it without a device or moved
+it to the CPU. Such a tensor has a mark, and behaves like a host tensor on a machine with a GPU. In
+a dry import, "cuda" tensors have no values (`forget_values`).
 """
 
 import threading
@@ -42,7 +42,7 @@ def _mark(value, on_host):
 
 
 def _device_of(value):
-    """The device that an argument names, or None. An index is that of a GPU."""
+    """The device that an argument names, or None. A number is the index of a GPU."""
     if isinstance(value, torch.device):
         device = value
     elif isinstance(value, int) and not isinstance(value, bool):
@@ -64,8 +64,8 @@ def _tensors(values):
             yield from _tensors(value)
 
 
-# Operators that torch refuses for tensors of two devices, unless host tensors have no dimension.
-# Listed by name, because methods and functions share it.
+# Operators that torch refuses for tensors of two devices, unless the host tensor has no dimension.
+# Listed by name, because methods and functions share a name.
 _ONE_DEVICE = frozenset(
     "add sub mul div true_divide matmul mm bmm addmm baddbmm addcmul addcdiv linear bilinear "
     "conv1d conv2d conv3d conv_transpose1d conv_transpose2d conv_transpose3d batch_norm layer_norm "
@@ -190,7 +190,7 @@ def _handlers():
         tensor.cuda: _cuda,
         tensor.cpu: _cpu,
         tensor.to: _to,
-        # Module.to parses its arguments with it, and then moves each tensor.
+        # Module.to parses its arguments with this, and then moves each tensor.
         torch._C._nn._parse_to: _as_it_stands,
         tensor.type: _type,
         tensor.numpy: _to_numpy,
@@ -206,7 +206,7 @@ def _default_is_cuda():
 
 
 class _Mode(TorchFunctionMode):
-    """Intercepts every call of torch. Inside its handler no mode is active."""
+    """Intercepts every torch call. Within its handler no mode is active."""
 
     def __init__(self):
         super().__init__()
@@ -250,7 +250,8 @@ def _note(flag):
 
 
 def _replace_default_device():
-    """Replaces torch's mode for the default device, which acts before ours, or without ours."""
+    """Replaces torch's mode for the default device, which could run before this one or in its
+    place."""
 
     def torch_function(self, func, types, args=(), kwargs=None):
         kwargs = dict(kwargs or {})
@@ -274,8 +275,8 @@ def _as_it_is(flag):
 
 
 def _replace_compilers():
-    """Replaces torch.compile and TorchScript. Their code would bypass the mode, and building it
-    takes longer than it saves on the CPU."""
+    """Replaces torch.compile and TorchScript. Their code would bypass the mode, and compiling takes
+    longer than it saves on the CPU."""
     torch.compile = _as_it_is("torch.compile ran eagerly")
     torch.nn.Module.compile = lambda self, *args, **kwargs: _note("torch.compile ran eagerly")
     for name in ("script", "trace", "freeze", "optimize_for_inference"):
@@ -311,7 +312,7 @@ def _replace_registrations():
             return library_impl(self, name, fn, _on_cpu_key(dispatch_key), **kwargs)
         except RuntimeError:
             if dispatch_key != "CUDA":
-                raise  # for CUDA: the operator also has a CPU kernel
+                raise  # for CUDA this is not an error: the operator also has a CPU kernel
 
     library.Library.impl = cpu_library_impl
 
@@ -323,9 +324,8 @@ def _replace_from_memory():
 
 
 def _replace_constructors():
-    """torch calls no mode for the constructors of parameters, nor for torch.Tensor(2, 3). A
-    parameter is on its tensor's device; torch.Tensor(2, 3) is on the host, whatever the default
-    device."""
+    """Replaces the constructors of parameters and torch.Tensor(2, 3), because torch calls no mode
+    for them. A parameter is on its tensor's device; torch.Tensor(2, 3) is always on the host."""
     parameter, lazy = torch.nn.Parameter, torch.nn.UninitializedParameter
     new_tensor, new_parameter, new_lazy = torch.Tensor.__new__, parameter.__new__, lazy.__new__
 
@@ -350,7 +350,7 @@ def _replace_constructors():
 
 
 def _enter_threads():
-    """Enters the mode in new threads too, because each thread has its own stack of modes."""
+    """Also enters the mode in new threads, because each thread has its own stack of modes."""
     run = threading.Thread.run
 
     def run_in_mode(self):
@@ -375,7 +375,7 @@ def forget_values():
 
 
 def enter(known=()):
-    """Makes "cuda" mean the CPU in this process, for good. Call it before candidate code runs.
+    """Makes "cuda" mean the CPU in this process, permanently. Call it before candidate code runs.
 
     `known`: values that override module_cpu_cuda.Properties.
     """

@@ -13,8 +13,8 @@ from kbench_worker.module_refusals import Unsupported, is_own_caller, refusal
 
 
 def refusing(feature):
-    """A function that only raises Unsupported. If a candidate made it, its exception is like any
-    other."""
+    """A function that only raises Unsupported. If a candidate's code makes such a function, its
+    exception is not registered as a refusal."""
     is_own = is_own_caller(1)
 
     def refuse(*args, **kwargs):
@@ -46,7 +46,7 @@ class Properties(types.SimpleNamespace):
 
 
 class _Event:
-    """torch.cuda.Event. On the CPU, work has ended when its call returns."""
+    """torch.cuda.Event. On the CPU, work is done when its call returns."""
 
     def __init__(self, enable_timing=False, blocking=False, interprocess=False, external=False,
                  device=None):
@@ -76,7 +76,7 @@ class _Event:
 
 
 class _Stream:
-    """torch.cuda.Stream. Every stream is the calling thread."""
+    """torch.cuda.Stream. The work of every stream runs in the calling thread."""
 
     def __init__(self, device=None, priority=0, **kwargs):
         self.device = torch.device("cuda", 0)
@@ -145,7 +145,8 @@ def _set_stream(stream):
 
 
 def _device_index(device):
-    """The caller's device index. Other than 0 is an error, as on a machine with one GPU."""
+    """The device index that a caller gives. An index other than 0 is an error, as on a machine with
+    one GPU."""
     index = device.index if isinstance(device, torch.device) else device
     if isinstance(index, str):
         index = torch.device(index).index
@@ -193,7 +194,7 @@ _TENSOR_TYPES = ("Double", "Float", "Half", "BFloat16", "Long", "Int", "Short", 
 
 
 def _replacements(properties):
-    """{name in torch.cuda: what it means without a GPU}"""
+    """{name in torch.cuda: its replacement without a GPU}"""
     capability = (properties.major, properties.minor)
     names = {
         "is_available": _constant(True),
@@ -231,8 +232,7 @@ def _replacements(properties):
         "set_rng_state": lambda state, device="cuda": torch.default_generator.set_state(state),
         "get_rng_state_all": lambda: [torch.default_generator.get_state()],
         "set_rng_state_all": lambda states: torch.default_generator.set_state(states[0]),
-        # Calls that still need the driver are refused; torch's C++ code makes them through this
-        # name.
+        # torch's C++ code calls this name if it needs the driver, which is refused.
         "_lazy_init": refusing("CUDA itself"),
     }
     names.update({name: _constant(0) for name in _MEMORY_ZERO})
@@ -333,7 +333,7 @@ class _Generator(torch._C.Generator):
 
 
 def replace_cuda(properties):
-    """Replaces every public name of torch.cuda by its CPU emulation, for good in this process."""
+    """Permanently replaces every public name of torch.cuda in this process by its CPU emulation."""
     names = _replacements(properties)
     for home in ("torch.cuda", *_HOMES):
         module = sys.modules[home]

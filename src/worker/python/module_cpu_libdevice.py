@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""CUDA's libdevice for Triton's interpreter, which lacks it: functions of numpy arrays by name."""
+"""CUDA's libdevice as numpy functions by name, because Triton's interpreter lacks it."""
 
 import functools
 
@@ -74,7 +74,7 @@ def _first_set(x):
 
 _ROUNDINGS = {"rn": "rint", "rz": "trunc", "rd": "floor", "ru": "ceil"}
 
-# numpy's name, if it differs or another function does the same.
+# numpy's name, if it differs or if another function has the same result.
 _NUMPY = {
     "fabs": "abs", "abs": "abs", "llabs": "abs", "acos": "arccos", "acosh": "arccosh",
     "asin": "arcsin", "asinh": "arcsinh", "atan": "arctan", "atan2": "arctan2",
@@ -158,7 +158,7 @@ def _function(symbol):
         if "2int" in base or "2uint" in base or "2ll" in base or "2ull" in base:
             return _rounded(_ROUNDINGS[suffix])
         if "2float" in base or "2double" in base:
-            return lambda x: x  # converted to the result's type later
+            return lambda x: x  # the caller converts to the result's type
         # Rounding modes other than to nearest differ only in the last bit.
         typed = base[0] in "fd" and base[1:] in ("add", "sub", "mul", "div", "rcp", "sqrt", "rsqrt")
         name = base[1:] if typed else base
@@ -173,7 +173,8 @@ def _function(symbol):
 
 
 def _extern_elementwise(interpreter):
-    """InterpreterBuilder.create_extern_elementwise, which Triton's own refuses."""
+    """InterpreterBuilder.create_extern_elementwise, which Triton's interpreter does not
+    implement."""
 
     def create(self, lib_name, lib_path, symbol, arguments, result_type, is_pure):
         function = _function(symbol)

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
 """Packages that access a GPU without torch. Without a GPU they can be imported, but any use raises
-Unsupported with the name.
+Unsupported with the used name.
 
 The real packages would find no driver, or another device than the candidate's.
 """
@@ -16,7 +16,7 @@ _PACKAGES = ("cupy", "cupyx", "cuda.core", "cuda.bindings", "cuda.cuda", "cuda.c
 
 
 def _package_of(name):
-    """The package of the list that a module is or belongs to; None if there is none."""
+    """The package in the list that a module belongs to or is itself; None for other modules."""
     return next((package for package in _PACKAGES
                  if name == package or name.startswith(package + ".")), None)
 
@@ -57,7 +57,7 @@ class _Package(types.ModuleType):
 
 
 class _Finder:
-    """Finds replacements for packages that are installed; others are missing as usual."""
+    """Finds replacements for installed packages; others are missing as usual."""
 
     def find_spec(self, name, path=None, target=None):
         package = _package_of(name)
@@ -75,8 +75,7 @@ class _Finder:
 
 
 def refuse_packages():
-    """Installs the replacements in this process. A package that was imported before stays usable.
-    """
+    """Installs the replacements in this process. Packages that are already imported stay usable."""
     for name in list(sys.modules):
         if _package_of(name) is not None:
             del sys.modules[name]

@@ -89,13 +89,13 @@ def _patch_scalars(interpreter):
     interpreter._patch_lang_tensor = patch_lang_tensor
 
 
-# Emptied when Triton is expected, so that a candidate cannot find the functions here.
+# Emptied when Triton is expected, so that candidates cannot find the functions here.
 _followers = []
 
 
 def follow_launches(begin, end):
-    """Registers kbench's functions for the begin and end of launches. `begin` counts the launch,
-    opens memory that host code may not access, and returns False if the launch must do nothing."""
+    """Registers kbench's functions for the start and end of launches. `begin` counts the launch and
+    opens memory that host code may not access. It returns False if the launch must do nothing."""
     _followers.append((begin, end))
 
 
@@ -118,8 +118,8 @@ def _patch_interpreter(begin_launch, end_launch):
                 missing = error.__cause__
                 is_missing = isinstance(missing, NotImplementedError) or (
                     isinstance(missing, AttributeError) and "InterpreterBuilder" in str(missing))
-                # Only errors from Triton's own code count, because a kernel is Python here and may
-                # raise anything.
+                # Only errors from Triton's own code are used, because a kernel is Python here and
+                # may raise anything.
                 if is_missing and is_from_package(missing, triton):
                     raise refusal(Unsupported(f"Triton's interpreter ({missing})")) from error
                 raise
@@ -142,8 +142,8 @@ def _patch_triton(device, begin_launch, end_launch):
 
 
 class _TritonFinder:
-    """Patches Triton when a candidate imports it. Most candidates do not, and importing it takes a
-    while."""
+    """Patches Triton when a candidate imports it. Importing it is slow, and most candidates do
+    not."""
 
     def __init__(self, patch):
         self._patch = patch
@@ -165,8 +165,8 @@ class _TritonFinder:
 
 
 def _forget_triton():
-    """Unloads Triton, because it chooses its mode when it is imported, and torch may have imported
-    it. Compiled parts stay."""
+    """Unloads Triton, which torch may have imported, because Triton chooses its mode on import. Its
+    compiled parts stay loaded."""
     for name in list(sys.modules):
         if (name + ".").startswith("triton.") and not name.startswith("triton._C"):
             del sys.modules[name]

@@ -17,8 +17,8 @@ _FORWARD_LIMIT_S = 5
 
 
 def _draw_nothing():
-    """Disables drawing of weights, because a dry import does not use values. Drawing those of a
-    large model takes seconds, and so does the first write to its memory."""
+    """Disables drawing of weights, because a dry import does not use values. For a large model,
+    drawing takes seconds, and so does the first write to its memory."""
     torch.set_num_threads(1)
 
     def filled(tensor, *_, **__):
@@ -41,7 +41,7 @@ def _goes_through_forward(model, draw_inputs):
     """Calls the model once on shapes, for the builds that it requests. False if it stopped to wait
     for a build.
 
-    An error is not the candidate's fault, because code may read values.
+    Errors are ignored: the code may read values, which shapes lack.
     """
     module_cpu.forget_values()
     before = signal.signal(signal.SIGALRM, _ring)
@@ -61,11 +61,11 @@ def _goes_through_forward(model, draw_inputs):
 
 def dry_import(path, source, folder, request_compile, init_arguments=None, draw_inputs=None, names=None,
           changes=None, by_kernelbench=False):
-    """Runs a candidate as far as it gets without its builds. Returns (stage, cause, message).
+    """Runs a candidate as far as possible without its builds. Returns (stage, cause, message).
 
     `request_compile` records the requests and returns None. Stages: "import", "init", "forward",
     "end". The cause is empty if the candidate only waits for a build, or nothing failed. With
-    `draw_inputs`, a candidate that mentions cpp_extension and has requested no build yet is called
+    `draw_inputs`, a candidate that mentions cpp_extension but has not requested a build is called
     once.
     """
     stage = "import"

@@ -34,7 +34,7 @@ def entry_of(source, asked):
     entry = asked or ("forward" if "forward" in names else only)
     if verb == "defines":
         may_hide = re.search(rf"\b{re.escape(entry)}\s*\(", text) is not None
-    # Macros and aliases hide names. If they may hide this one, the compiler decides.
+    # Macros and aliases may hide the name; then the compiler decides.
     if not names or entry in names or may_hide:
         return entry, ""
     there = ", ".join(names[:10]) + (", …" if len(names) > 10 else "")
@@ -97,7 +97,7 @@ def argument_names(source, entry):
 
 
 class ExtensionModel:
-    """Calls the function with inputs and state, matched to its arguments by name, the rest in
+    """Calls the function with inputs and state. Arguments are matched by name, the rest in
     order."""
 
     def __init__(self, function, names, input_names, state_names, state):

@@ -28,7 +28,7 @@ class BuildFailure(Exception):
 
 
 class BuildError(RuntimeError):
-    """An extension was not built; raised where torch raises a RuntimeError of its own."""
+    """An extension was not built. Raised in the places where torch raises its own RuntimeError."""
 
     def __init__(self, name, log, cause="build_failed"):
         super().__init__(f"Error building extension {name!r}: {log}")
@@ -39,8 +39,8 @@ class BuildError(RuntimeError):
 
 
 class DryImportStop(BaseException):
-    """Ends a dry import: the candidate needs an extension that is not built. Candidates must not
-    catch it."""
+    """Ends a dry import, because the candidate needs an extension that is not built. Candidates
+    must not catch it, so it is a BaseException."""
 
 
 class _Pending:
@@ -77,7 +77,7 @@ def _strings(value):
 
 
 def _functions(functions):
-    """{name: docstring}, or None if the sources have the bindings themselves."""
+    """{name: docstring}, or None if the sources contain the bindings."""
     if functions is None:
         return None
     if isinstance(functions, str):
@@ -166,7 +166,8 @@ def _files_request(call, folder):
         with open(path, encoding="utf-8", errors="replace") as file:
             texts[path] = file.read()
     def name(path):
-        """The name that its author knows; the folder differs each time."""
+        """The path relative to the folder, as its author knows it; the folder has another name each
+        time."""
         return os.path.relpath(path, folder) if is_below(path, folder) else path
 
     headers = Headers(folder, _include_paths(call, folder))
@@ -189,7 +190,7 @@ def _files_request(call, folder):
 
 
 def _check_name(name, request):
-    """torch makes a C++ identifier of the name, and cannot build with another name."""
+    """torch uses the name as a C++ identifier, and cannot build with any other name."""
     if not isinstance(name, str):
         raise TypeError(f"the name of an extension must be a string, not a "
                         f"{type(name).__name__}")
@@ -235,7 +236,7 @@ class _Builder:
 
 
 def _like(original, replacement):
-    """`replacement`, called as the installed torch's `original` would be."""
+    """`replacement` with the arguments that the installed torch's `original` takes."""
     signature = inspect.signature(original)
 
     def call(*args, **kwargs):
@@ -292,7 +293,7 @@ class _Kernel:
 
 
 def _check_capability(asked):
-    """Raises if the code is for another device: it would compile but not load."""
+    """Raises if the code is for another device; it would compile but could not be loaded."""
     if asked:
         own = "".join(map(str, torch.cuda.get_device_capability()))
         if str(asked).rstrip("af") != own:
@@ -317,7 +318,7 @@ def _compile_kernel_request(call, folder):
 
 
 def _replace_everywhere(original, replacement):
-    """Replaces a function also in modules that imported it under their own names."""
+    """Replaces a function, also in modules that imported it under other names."""
     for module in list(sys.modules.values()):
         names = getattr(module, "__dict__", None)
         if not isinstance(names, dict):
@@ -328,7 +329,7 @@ def _replace_everywhere(original, replacement):
 
 
 def _have_cuda_home(cpp_extension):
-    """Sets CUDA_HOME if it is missing. Code that only names it needs no toolkit, because torch's
+    """Sets CUDA_HOME if it is missing. Code that only mentions it needs no toolkit, because torch's
     packages have the headers."""
     if cpp_extension.CUDA_HOME is None:
         packages = os.path.dirname(os.path.dirname(torch.__file__))
@@ -343,8 +344,8 @@ def install(request_compile, kernels, folder):
 
     `request_compile` returns the extension's module (anything but None if `is_python_module` is
     false), or None in a dry import. It raises BuildFailure or another exception with the compiler's
-    log. With `kernels`, torch.cuda._compile_kernel is replaced too; for it, `request_compile`
-    returns a function launch(grid, block, [(type, value)], shared_bytes).
+    log. With `kernels`, also replaces torch.cuda._compile_kernel; for it, `request_compile` returns
+    a function launch(grid, block, [(type, value)], shared_bytes).
     """
     from torch.utils import cpp_extension
     builder = _Builder(request_compile)

@@ -33,7 +33,7 @@ class CandidateFailure(Exception):
 
 
 class Source:
-    """The path of the candidate's file, and its author's name for it."""
+    """The path of the candidate's file, and the name that its author knows."""
 
     file = ""
     name = ""
@@ -47,7 +47,7 @@ def _chain(error):
 
 
 def _said(error):
-    """An exception's text; for an assertion without text, its source line."""
+    """An exception's text; for an assertion without text, the line of source."""
     text = str(error)
     if text or not isinstance(error, AssertionError):
         return text
@@ -56,7 +56,7 @@ def _said(error):
 
 
 def speaks_of_host(failure):
-    """True if a failure may come from a tensor on the host where one on the GPU is needed."""
+    """True if a tensor on the host, which was needed on the GPU, may have caused a failure."""
     return failure.cause == "forward_raised" and any(
         _BESIDE_HOST.search(_said(error)) for error in _chain(failure.__cause__))
 
@@ -67,7 +67,8 @@ def _frames(error):
 
 
 def _told(error):
-    """The exception with the most useful text: Triton's interpreter wraps each one in its own."""
+    """The exception with the most useful text. Triton's interpreter wraps each exception in its
+    own."""
     while type(error).__name__ == "InterpreterError" and error.__cause__ is not None:
         error = error.__cause__
     return error
@@ -77,7 +78,8 @@ def _place(error):
     """"name.py:12: ", the line of the candidate's own file that raised the error."""
     if isinstance(error, SyntaxError) and error.filename == Source.file:
         return f"{Source.name}:{error.lineno}: "
-    # The innermost cause is best: an interpreter of kernels has the kernel's own line there.
+    # The innermost cause is best, because an interpreter of kernels has the kernel's own line
+    # there.
     causes = [error]
     while causes[-1].__cause__ is not None:
         causes.append(causes[-1].__cause__)
@@ -94,16 +96,15 @@ def log_of(error):
 
 
 def _may_say(error):
-    """True if an exception's cause is trusted. Candidates can raise exceptions of kbench's types,
-    or of types and texts that look like them. Only the cause `unsupported` would help them."""
+    """True if the exception may decide the cause. Candidates can raise exceptions of kbench's
+    types, or imitations of them, but only the cause `unsupported` would help them."""
     return is_refusal(error) or (
         type(error) in (CandidateFailure, BuildError) and type(error.cause) is str
         and error.cause != "unsupported")
 
 
 def _special_cause(error):
-    """(cause, message) of an exception whose meaning does not depend on where it was raised, or
-    None."""
+    """(cause, message) of an exception that means the same wherever it was raised, else None."""
     for inner in _chain(error):
         if isinstance(inner, Unsupported) and is_refusal(inner):
             return "unsupported", str(inner)
@@ -143,5 +144,5 @@ def failure_from(error, cause):
         return error
     cause, message = _special_cause(error) or (cause, short(_told(error)))
     failure = CandidateFailure(cause, _place(error) + message, log_of(error))
-    # A candidate could call this with any cause, so only kbench's own calls are registered.
+    # Only kbench's own calls are registered, because a candidate could call this with any cause.
     return refusal(failure) if is_own_caller(1) else failure

@@ -2,7 +2,7 @@
 """Runs a module candidate (KernelBench's ModelNew) in the candidate's own process.
 
 The functions raise CandidateFailure for the candidate's own faults, and DryImportStop if a dry
-import can go no further. Tensors are passed as they are, everything else as plain values.
+import cannot continue. Tensors are passed as they are, everything else as plain values.
 """
 
 import ast
@@ -27,11 +27,11 @@ from kbench_worker.module_failure import (CandidateFailure, Source, failure_from
 from kbench_worker.module_refusals import seal
 
 _MODULE_NAME = "kbench_candidate"
-# Taken before a candidate can replace it, so that the candidate cannot detect the next call.
+# Saved before candidate code runs. A candidate that replaces it cannot use it to detect calls.
 _memory_snapshot = getattr(torch._C, "_cuda_memorySnapshot", None)
 _LONGEST_NAME = 120  # bytes: other programs extend the name
 
-# True if a call met tensors on the host, which are now on the device.
+# True if a call failed because of tensors on the host and they were moved to the device.
 _moved_host_tensors = False
 _called = {}  # id of a model: a weak reference to it, from its first call on
 
@@ -99,7 +99,8 @@ def _file_name(path):
 
 
 def _write(path, source, folder):
-    """Writes the source where inspect finds it, because Triton and torch.compile read it."""
+    """Writes the source to a file where inspect finds it, because Triton and torch.compile read
+    it."""
     Source.name = _file_name(path)
     Source.file = os.path.join(folder, Source.name)
     data = source if isinstance(source, bytes) else source.encode("utf-8", "replace")
@@ -113,7 +114,7 @@ def _compiled(data, changes):
         # Ignores a "# coding:" line, because users read the source as UTF-8.
         text = data.decode("utf-8")
         if changes:
-            # A syntax tree may be too deep for the conversion between Python and its compiler.
+            # The syntax tree may be too deep for Python's compiler.
             with contextlib.suppress(RecursionError):
                 tree = ast.parse(text, Source.file)
                 problem_names.follow(tree, changes)
@@ -203,8 +204,8 @@ def build_model(module, init_arguments, device, precision, seed, redraw=True):
 
 
 def _overlaps(tensor):
-    """True if several elements share one address. Gaps are allowed, because problems' own outputs
-    have them."""
+    """True if several elements share one address. Gaps between elements are allowed, because
+    problems' own outputs have them."""
     reached = 0
     for stride, size in sorted((stride, size) for size, stride in
                                zip(tensor.shape, tensor.stride()) if size != 1):
@@ -215,7 +216,7 @@ def _overlaps(tensor):
 
 
 def check_output(output):
-    """Raises if an output is no plain dense tensor."""
+    """Raises if an output is not a plain dense tensor."""
     if not isinstance(output, torch.Tensor):
         raise CandidateFailure("not_a_tensor",
                                f"ModelNew returns a {type(output).__name__}, not a tensor")
@@ -265,7 +266,7 @@ def forward(model, arguments):
 
 
 def _is_first_call(model):
-    known = _called.get(id(model))  # called for each timed call; torch's own weak tables take 10 us
+    known = _called.get(id(model))  # fast, for timed calls; torch's own weak tables take 10 us
     if known is not None and known() is model:
         return False
     _called[id(model)] = weakref.ref(model)
@@ -273,7 +274,7 @@ def _is_first_call(model):
 
 
 class _Before:
-    """A model's buffers and host tensors from before its first call."""
+    """A copy of a model's buffers and host tensors, made before its first call."""
 
     def __init__(self, model):
         tensors = host_tensors(model)
@@ -285,7 +286,8 @@ class _Before:
         for table, before in self._tables:
             table.update(before)
         for tensor, value in self._values:
-            # Elements of a view may share one address; then calls cannot write to it either.
+            # A copy fails if elements of a view share an address; then calls cannot write to it
+            # either.
             with contextlib.suppress(RuntimeError), torch.no_grad():
                 tensor.copy_(value)
 

@@ -12,7 +12,7 @@ import sys
 
 _INCLUDE = re.compile(r'^[ \t]*#[ \t]*include[ \t]*(?:"([^"\n]+)"|<([^>\n]+)>).*$', re.MULTILINE)
 _ONCE = re.compile(r"^[ \t]*#[ \t]*pragma[ \t]+once\b.*$", re.MULTILINE)
-# Limits for headers that include each other endlessly or are too large.
+# Limits for headers that are too large or include each other endlessly.
 _DEEPEST = 32
 _MOST_BYTES = 4 << 20
 _MOST_FILES = 1000
@@ -25,7 +25,7 @@ def is_below(path, folder):
 
 def is_own(path, folder):
     """True if the path may be the candidate's own: below its folder or a temporary folder, but not
-    in Python's installation, which may be there too."""
+    in Python's installation, which may also be in such a folder."""
     installed = map(os.path.realpath, (sys.prefix, sys.base_prefix))
     return is_below(path, folder) or (
         any(is_below(path, top) for top in _TEMPORARY)
@@ -42,8 +42,8 @@ class Headers:
         self._files_left = _MOST_FILES
 
     def expanded(self, text, name, path=None):
-        """A source with the candidate's headers inserted. `name`: its author's name for it; `path`:
-        its path, if it has one."""
+        """A source with the candidate's headers inserted. `name`: the name that its author knows.
+        `path`: its path, if it has one."""
         start = os.path.dirname(path) if path else self._folder
         return self._expanded(text, name, start, 0)
 
@@ -82,7 +82,7 @@ class Headers:
             text = file.read()
         self._left -= len(text)
         name = os.path.relpath(path, self._folder)
-        # Device code joins several sources to one text, where "once" must hold too.
+        # Device code joins several sources to one text, in which "once" must also apply.
         once = _ONCE.search(text) is not None
         text = _ONCE.sub("", text)
         text = f'#line 1 "{_quoted(name)}"\n' + self._expanded(text, name, os.path.dirname(path),

@@ -12,7 +12,8 @@ from kbench_worker.module_host import (CandidateFailure, check_output, device_of
 
 
 def names_of(module):
-    """The names that a problem's file defines: KernelBench runs the candidate's file among them."""
+    """The names that a problem's file defines. In KernelBench the candidate's file runs with
+    them."""
     return {name: value for name, value in vars(module).items()
             if not name.startswith(("__", "kbench_"))}
 
@@ -31,7 +32,7 @@ def replaces_constants(names, module):
 def call(model, arguments, device, state):
     """(output, outcomes) of one call, with the random generators in that state.
 
-    The outcomes are those by kbench's own rules for an output that KernelBench accepts.
+    `outcomes`: those that kbench's own rules give an output that KernelBench accepts.
     """
     kernelbench_rules.set_random_state(state, device)
     result = forward(model, arguments)

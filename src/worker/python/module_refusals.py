@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
 """Features that cannot run without a GPU, and exceptions that may report them.
 
-A report on the CPU excludes `unsupported` from its denominators, so a candidate's own exception
-must never count as it, whatever its type and text. Two kinds of exceptions count: kbench's
-refusals, identified by the very objects that `refusal` registered; and errors of torch and Triton
-that come from those libraries and are true.
+A report on the CPU excludes `unsupported` from its denominators. So a candidate's own exception
+must never be treated as `unsupported`, whatever its type and text. Two kinds of exceptions are:
+kbench's refusals, identified by the very objects that `refusal` registered; and errors that torch
+and Triton raised themselves and that are correct.
 
 After `seal` was called, only kbench's own code can register a refusal or name a feature. If a
-candidate calls these functions itself, its exception is like any other.
+candidate calls these functions itself, its exception is not registered.
 
-Limits: a candidate may use a refused feature (torch.cuda.CUDAGraph()) just to be refused. That
-refusal is true, and the candidate's code does not differ from code that needs the feature. Its own
-C++ code may raise torch's message about an operator that the CPU does lack, instead of calling it.
-Python hides nothing from code in the same process, which can replace any function here and send
-messages itself. So reports count `unsupported` as wrong.
+Limits: a candidate may use a refused feature (torch.cuda.CUDAGraph()) only to be refused. Its code
+does not differ from code that needs the feature. Its own C++ code may raise torch's message about
+an operator that the CPU lacks, instead of calling the operator. Python hides nothing from code in
+the same process, which can replace any function here and send messages itself. So reports count
+`unsupported` as wrong.
 """
 
 import dis
@@ -31,10 +31,10 @@ _has_kernel = torch._C._dispatch_has_kernel_for_dispatch_key
 
 
 class Unsupported(RuntimeError):
-    """A feature, by name, that cannot run without a GPU. A RuntimeError, because a missing feature
-    of a GPU is one.
+    """A feature, by name, that cannot run without a GPU. It is a RuntimeError, like torch's own
+    errors about missing GPU features.
 
-    Raise it through `refusal`; if it is not registered, it is like any other exception.
+    Raise it through `refusal`; if it is not registered, it has no special meaning.
     """
 
     def __init__(self, feature):
@@ -58,17 +58,18 @@ def _code_of(value, found):
     elif isinstance(value, type) and value.__module__.startswith("kbench_worker"):
         for member in vars(value).values():
             _code_of(member, found)
-    elif hasattr(value, "__wrapped__") and callable(value):  # behind functools.lru_cache
+    elif hasattr(value, "__wrapped__") and callable(value):  # wrapped by functools.lru_cache
         _code_of(value.__wrapped__, found)
 
 
 def _registry():
     # A weak set, because a strong set of exceptions would keep their frames' tensors.
     known = weakref.WeakSet()
-    own = {}  # code objects by id, because equal code of a candidate is another object
+    own = {}  # code objects by id; a candidate's equal code has another id
 
     def seal():
-        """From the first call on, only the kbench code that exists then may register refusals."""
+        """After the first call, only kbench code that existed at that time may register
+        refusals."""
         if own:
             return
         found = {}
@@ -79,7 +80,7 @@ def _registry():
         own.update(found)
 
     def is_own_caller(depth):
-        """True if kbench's code called the asking function, `depth` frames above it."""
+        """True if kbench's code called the function `depth` frames above the caller."""
         return not own or id(sys._getframe(depth + 1).f_code) in own
 
     def refusal(error):
@@ -108,14 +109,14 @@ def _innermost(error):
 
 
 def _comes_from_a_statement(entry):
-    """True if a `raise` statement raised it, and not a function without a frame."""
+    """True if a `raise` statement raised it, not a C function."""
     return any(step.offset == entry.tb_lasti and step.opname.startswith(("RAISE", "RERAISE"))
                for step in dis.get_instructions(entry.tb_frame.f_code))
 
 
 def operator_without_kernel(error):
-    """The operator for which torch found no CPU kernel. None if the error does not say so, torch
-    did not raise it, or there is a kernel."""
+    """The operator for which torch found no CPU kernel. None if the error says something else,
+    torch did not raise it, or a kernel exists."""
     told = re.match(r"Could not run '([^']*)' .* 'CPU' backend", str(error))
     entry = _innermost(error)
     if not isinstance(error, NotImplementedError) or told is None or entry is None:

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """Gives the reference's weights to the model of a module candidate.
 
-As built: its constructor ran under the reference's seed, and its weights are not overwritten, even
-if it folded, packed or transposed them.
+As built: the model's constructor ran under the reference's seed. Its weights are not overwritten,
+even if it folded, packed or transposed them.
 
 Given: each tensor of the reference goes to the model's tensor of the same name. If there is none,
 it goes to one of the same value, then to one of the same value with permuted dimensions, then to
@@ -20,7 +20,7 @@ from kbench_worker.model_setup import state_of
 
 # As in protocol.hpp, from the strongest to the weakest rule.
 AS_BUILT, BY_NAME, BY_VALUE, BY_TRANSPOSED, BY_ORDER = range(1, 6)
-# Tensors with more dimensions are not searched with permuted dimensions.
+# Tensors with more dimensions are not compared with permuted dimensions.
 _MOST_TURNED = 4
 
 # model -> {name of a redrawn tensor of its state: its constructor's value}
@@ -30,11 +30,10 @@ _before = WeakIdKeyDictionary()
 class Placement(NamedTuple):
     """The result of giving the reference's tensors to a model."""
     rule: int       # AS_BUILT, or the weakest rule that was needed
-    unplaced: list  # indices of tensors without a place; as built, of those it lacks
+    unplaced: list  # indices of tensors without a place; as built, of missing ones
     takers: list    # the model's tensor for each, or None if its shape or order of
-                    # dimensions differs
     by_seed: bool   # parts keep their constructor's values
-    is_given: bool  # the model already has all of them, each in its place
+    is_given: bool  # the model already has all of them, each in the right place
 
 
 class _Pair(NamedTuple):
@@ -67,8 +66,8 @@ def _equals(target, value):
 
 
 def _extremes(tensor):
-    """A key that equal tensors share for any order of dimensions. Most tensors differ in it, and
-    one key per tensor takes less time than a comparison per pair."""
+    """A key that is equal for equal tensors, with any order of dimensions. Few other tensors share
+    it, and one key per tensor takes less time than a comparison per pair."""
     try:
         found = torch.stack(torch.aminmax(tensor.detach())).tolist()
     except RuntimeError:  # it has no elements, or elements without an order
@@ -77,7 +76,7 @@ def _extremes(tensor):
 
 
 def _turned(tensor, shape):
-    """The tensor with its dimensions permuted in all other ways that give the shape."""
+    """The tensor with permuted dimensions, in all other ways that give the shape."""
     if 2 <= tensor.dim() <= _MOST_TURNED and sorted(tensor.shape) == sorted(shape):
         for order in itertools.islice(itertools.permutations(range(tensor.dim())), 1, None):
             if [tensor.shape[dimension] for dimension in order] == list(shape):
@@ -116,8 +115,8 @@ def _nearly_alike(target, tensor):
 
 
 def _named_value_of(target, tensor):
-    """The value for a target of the same name. The target may be transposed, which its value or
-    shape shows."""
+    """The value for a target of the same name. The target's value or shape tells if it is
+    transposed."""
     value = _in_shape(tensor, target.shape)
     if value is not None and _equals(target, value):
         return value
@@ -148,7 +147,7 @@ def _match(given, own, rule, fits, marks=None):
 
 def _workspaces(model, own, before):
     """A model's own buffers that its constructor left constant, outside of norms. They take a
-    tensor of the reference only if nothing else does."""
+    tensor of the reference only if no other tensor does."""
     parameters = {id(parameter) for parameter in model.parameters()}
     norms = {id(buffer) for module in model.modules() if isinstance(module, _NormBase)
              for buffer in module.buffers(recurse=False)}
@@ -157,10 +156,10 @@ def _workspaces(model, own, before):
 
 
 def _give_up_shifted(pairs, given, left, tensors, constants):
-    """Undoes pairs of constants whose order may be shifted. Redrawn values of one shape and
-    constant depend on their number. A model may have more such constants than the reference, such
-    as a bias of zeros that the reference draws. Then their values do not match, and only their
-    order decides. `constants`: {id of a model's tensor: its shape and constant}."""
+    """Undoes pairs of constants whose order may be shifted. Redrawn values depend on the shape, the
+    constant, and their number among such constants. A model may have more of them than the
+    reference, such as a bias of zeros that the reference draws. Then values do not match, and pairs
+    by order may be wrong. `constants`: {id of a model's tensor: its shape and constant}."""
     shapes = {tensor.shape for tensor in given.values()}
     shifted = {constants[id(tensor)] for tensor in left
                if id(tensor) in constants and tensor.shape in shapes}
@@ -217,7 +216,7 @@ def _copy(target, source):
 
 
 def _counts(tensor):
-    """True for a counter of calls, as in norms: no answer depends on it."""
+    """True for a counter of calls, as norms have; no output depends on it."""
     return tensor.dim() == 0 and not tensor.is_floating_point()
 
 
@@ -232,16 +231,16 @@ def _put_back(model, own, before, shapes):
     """Restores the constructor's values of a model's own tensors, and returns their number.
 
     Tensors that the reference lacks, such as a row of ones for sums or a workspace of zeros, need
-    not be redrawn. A tensor with a shape in `shapes` is left, because it may belong to a tensor
-    that found no place.
+    not be redrawn. Leaves tensors with a shape in `shapes`, because they may correspond to a tensor
+    of the reference without a place.
     """
     return sum(_copy(tensor, torch.as_tensor(before[name])) for name, tensor in own.items()
                if name in before and tensor.shape not in shapes)
 
 
 def place(model, names, tensors, as_built=False):
-    """Gives a model the reference's state, or, if `as_built`, finds out which of it the model has.
-    Returns the Placement.
+    """Gives a model the reference's state or, with `as_built`, determines which part of it the
+    model has. Returns the Placement.
 
     Tensors that the reference lacks get their constructor's values again.
     """
@@ -254,7 +253,7 @@ def place(model, names, tensors, as_built=False):
     unplaced = _unplaced(tensors, placed)
     taken = {id(pair.target) for pair in pairs.values()}
     own = {name: tensor for name, tensor, _ in state_of(model) if id(tensor) not in taken}
-    # As built, tensors that match the reference's have their values already.
+    # As built, tensors that match the reference's already have their values.
     shapes = set() if as_built else {tensors[index].shape for index in unplaced}
     left = len(own) - _put_back(model, own, before, shapes)
     # A pair's value is a view if it has another shape or permuted dimensions.

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""The bytes and operations of torch's operators: the work of a reference, and of a module's own
+"""The bytes and operations of torch's operators: the work of a reference, or of a module's own
 calls."""
 
 import json
@@ -67,7 +67,7 @@ def _dims_of(func, args, kwargs):
 
 
 def _added_up(func, args, kwargs, result):
-    """The most numbers that one operator may sum for one element of its result; 0: it sums none."""
+    """The most numbers that one operator may sum for one element of its result; 0: none."""
     if is_view(func) or torch.Tag.pointwise in func.tags:
         return 0
     made = [t.numel() for t in tensors_in(result) if t.numel() > 0]
@@ -80,7 +80,7 @@ def _added_up(func, args, kwargs, result):
     dims = _dims_of(func, args, kwargs)
     if dims:
         return math.prod(given.shape[dim] for dim in dims) if given.dim() else 1
-    # In a normalization, the smallest result is the statistics, one for each group.
+    # In a normalization, the smallest result has the statistics, one for each group.
     return -(-given.numel() // min(made))
 
 
@@ -93,7 +93,7 @@ class _CostMode(DispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        # Operators called from C++ bypass Python's modes, and calls from here must too.
+        # Operators called from C++ bypass Python's modes, so calls from here must do so, too.
         with torch._C.DisableTorchFunction():
             result = func(*args, **kwargs)
             moved, flops, kind, tensor_cores = _cost_of(func, args, kwargs, result)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT
 """The reference in another precision than its own.
 
-In double precision, its own rounding error is measured against it. In half precision, it is an
-answer that a check should tell from the correct one.
+The result in double precision shows the reference's own rounding error. The result in half
+precision is a wrong answer that a check should catch.
 """
 
 import copy
@@ -22,7 +22,7 @@ _CASTS = {torch.float64: torch.nn.Module.double, torch.float16: torch.nn.Module.
 
 
 def _in_type(value, dtype):
-    """A copy in that type. Other values than floating tensors are copied unchanged."""
+    """A copy in that type. Everything but floating tensors is copied unchanged."""
     if isinstance(value, torch.Tensor):
         return value.to(dtype, copy=True) if value.is_floating_point() else value.clone()
     if isinstance(value, (list, tuple)):
@@ -47,11 +47,11 @@ def _cast_attributes(model, dtype):
 
 
 def _outputs_in(dtype, model, inputs, earlier=()):
-    """The outputs of one call in that type, after calls on `earlier`. Or one line on why the model
-    does not run in that type.
+    """The outputs of one call in that type, after calls on `earlier`. If the model does not run in
+    that type, one line with the reason.
 
     Model, inputs and torch's generators do not change. Tensors that forward makes itself (an LSTM's
-    first state, a mask) are of that type too, unless it names another one.
+    first state, a mask) are also of that type, unless it names another one.
     """
     devices = [0] if torch.cuda.is_available() and torch.cuda.is_initialized() else []
     default = torch.get_default_dtype()
@@ -63,7 +63,7 @@ def _outputs_in(dtype, model, inputs, earlier=()):
             for arguments in earlier:
                 copied(*[_in_type(item, dtype) for item in arguments])
             return outputs_of(copied(*[_in_type(item, dtype) for item in inputs]))
-    except Exception as error:  # no path in that type, or too little memory
+    except Exception as error:  # not implemented in that type, or too little memory
         gc.collect()
         if devices:
             torch.cuda.empty_cache()
@@ -90,7 +90,7 @@ def _tensors(value):
 def _narrowest(model, inputs):
     """The type with the fewest digits among floating inputs and weights; None if there are none.
 
-    If some are of a half type already, a kernel may compute in it.
+    If some of them are of a half type, a kernel may compute in it.
     """
     found = {tensor.dtype for tensor in [*_tensors(inputs), *model.state_dict().values()]
              if isinstance(tensor, torch.Tensor) and tensor.is_floating_point()}

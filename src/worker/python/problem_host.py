@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT
-"""Runs KernelBench-form problem files for the judge: builds the model, draws inputs, describes
+"""Runs problem files in KernelBench's form for the judge: builds the model, draws inputs, describes
 both.
 
 problem_host.cpp calls the functions. Tensors are passed as they are, everything else as plain
@@ -75,7 +75,7 @@ def load(path, source, sizes):
     if missing:
         names = ", ".join(sorted(missing))
         raise ProblemFailure("bad_size", f"{path} has no module-level constant {names}")
-    # The generators start as in a fresh process, because the candidate's process is fresh.
+    # The generators start as in a fresh process, like those of the candidate's process.
     torch.manual_seed(_FRESH_SEED)
     module = types.ModuleType("kbench_problem")
     module.__file__ = path
@@ -208,7 +208,7 @@ def release_memory(device):
 
 
 def release_idle_memory(device):
-    """The same, if the device has little memory left, so that candidates have it."""
+    """The same if the device has little memory left, so that candidates can use it."""
     if not device.startswith("cuda"):
         return
     free, total = torch.cuda.mem_get_info(device)
@@ -326,7 +326,7 @@ def signature(key, module, model, inputs, outputs, precision, returns_sequence, 
 
 
 def describe(key, module, precision):
-    """The signature without the cost of the data: from the meta device, else from the CPU."""
+    """The signature, without drawing data if possible: from the meta device, else from the CPU."""
     last = None
     is_plain = getattr(module, "kbench_is_plain", False)
     light = [("meta", light_meta.without_compiler())] if is_plain else []
@@ -344,7 +344,7 @@ def describe(key, module, precision):
                                  work.found(outputs))
         except ProblemFailure:
             raise
-        except Exception as error:  # the next device may work; only the last error counts
+        except Exception as error:  # the next device may work; the last error is reported
             last = error
     raise ProblemFailure("reference_raised", f"the reference raises {short(last)}") from last
 

@@ -2,9 +2,9 @@
 """The names of a problem's file that a candidate may use, because KernelBench runs both in one
 namespace.
 
-A candidate sees the file's plain constants, at the sizes of the run, and its imports. It sees no
-class and no function of the file. If the candidate's own file repeats a constant, the constant
-follows the problem's sizes.
+A candidate sees the file's plain constants, at the sizes of the run, and its imports, but not its
+classes and functions. If the candidate's own file repeats a constant, the constant follows the
+problem's sizes.
 """
 
 import ast
@@ -25,12 +25,12 @@ _BINARY = {ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul,
 
 
 class _Unknown(Exception):
-    """The value of an expression is only known by running it."""
+    """The value of an expression cannot be found without running it."""
 
 
 def constants(tree):
-    """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each of
-    `a, b = (3, 4)`; `replace` sets another value."""
+    """(names, value, replace) of each module-level constant: `a = b = 3`, `n: int = 3`, and each
+    part of `a, b = (3, 4)`. `replace` sets another value."""
     for node in tree.body:
         if not isinstance(node, (ast.Assign, ast.AnnAssign)):
             continue
@@ -104,7 +104,7 @@ def _is_main_guard(node):
 
 
 def _module_level(tree):
-    """The nodes of a file that are in no function and no class."""
+    """The nodes of a file that are outside of functions and classes."""
     left = list(tree.body)
     while left:
         node = left.pop()
@@ -206,8 +206,8 @@ def given(tree, values):
 def changed(before, tree, sizes, values):
     """{name: (value in the file, value with these sizes)} of constants that the sizes change.
 
-    Both values come from the text: the file's code may fill a list, and a candidate's code then
-    fills its own list too. A number that the code changes later is no constant.
+    Both values come from the text. If code fills a list, a candidate's code fills its own list,
+    too. A number that the code changes later is not a constant.
     """
     now = values_of(tree, {name: values[name] for name in sizes if name in values})
     return {name: (value, now[name]) for name, value in before.items()

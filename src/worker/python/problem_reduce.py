@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Reduced sizes for a problem that is too large for a CPU, found with hardly a computation.
+"""Reduced sizes for a problem that is too large for a CPU, found with little computation.
 
 Halves the integers of the problem file's module-level constants, the largest first. Checks on the
-meta device that reference and inputs still build, and what they cost. Runs the result once on the
-CPU: if that raises, the last halvings are undone and others are tried. Called from
-problem_host.cpp.
+meta device that reference and inputs can still be built, and what they cost. Runs the result once
+on the CPU. If that raises, undoes the last halvings and tries others. Called from problem_host.cpp.
 """
 
 import ast
@@ -23,13 +22,13 @@ from kbench_worker.model_setup import state_of
 from kbench_worker.operator_cost import tensors_in
 from kbench_worker.problem_host import (build_model, constants, draw_inputs, forward, load, parse)
 
-# A halving must reduce a cost above its limit to this fraction; a size that hardly matters keeps
+# A halving must reduce a cost above its limit at least to this fraction; otherwise the size keeps
 # its value.
 _GAIN = 0.95
 # Sizes are equal in all precision rows, so that the rows can be compared.
 _PRECISION = "native"
-# Limits of real runs that check for errors: cost of one run (bytes, operations), number of runs,
-# and time in seconds.
+# Limits of runs that check for errors: cost of one run (bytes, operations), number of runs, and
+# time in seconds.
 _MAX_RUN = (1 << 30, 20e9)
 _MAX_RUNS = 64
 _MAX_RUNS_S = 20
@@ -37,7 +36,7 @@ _RECURRENT = ("lstm", "gru", "rnn_tanh", "rnn_relu")
 
 
 class _Work(DispatchMode):
-    """Sums operations: torch's own counts, else one for each element of the largest tensor."""
+    """Sums operations: torch's own counts, else one per element of the largest tensor."""
 
     def __init__(self):
         super().__init__()
@@ -65,7 +64,7 @@ class _OneStep(TorchFunctionMode):
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
-        # A packed sequence has its batch sizes in the place of the state.
+        # For a packed sequence, the argument in the state's place is its batch sizes.
         if (getattr(func, "__name__", "") not in _RECURRENT or len(args) != 9 or kwargs
                 or not isinstance(args[2], (list, tuple))):
             return func(*args, **kwargs)
@@ -84,7 +83,7 @@ def _bytes(tensors):
 
 
 def _light_cost(search, sizes):
-    """As `_cost`, for a problem that does not need the compiler's modules."""
+    """The same as _cost, for problems that do not need the compiler's modules."""
     module = load(search.path, search.source, sizes)
     if not module.kbench_is_plain:
         raise RuntimeError("it may do anything")
@@ -110,8 +109,8 @@ def _cost_of(module, device, run=True):
     return _bytes(tensors_in(inputs)) + _bytes(state) + _bytes(outputs), work.flops
 
 
-# Ways to find a problem's cost, the best one first. Constructors may read values, which meta lacks.
-# If a reference does so too, only bytes are counted.
+# Ways to find a problem's cost, in order of preference. Constructors may read values, which meta
+# tensors lack. If a reference also reads values, only bytes are counted.
 _WAYS = (_light_cost, functools.partial(_cost, device="meta"),
          functools.partial(_cost, device="cpu"), functools.partial(_cost, device="meta", run=False))
 
@@ -165,7 +164,7 @@ class _Search:
             self.numbers += _numbers(name, value,
                                      functools.partial(self.expressions.__setitem__, name))
         self.changed = set()
-        self.done = []  # halvings, as the arguments that undo each
+        self.done = []  # halvings: for each the arguments that undo it
         self.fixed = []  # numbers whose next halving makes the reference raise
 
     def sizes(self):
@@ -208,7 +207,7 @@ class _Search:
         self.cost = cost
 
     def round(self):
-        """Halves each number as often as it helps; True if any halving did."""
+        """Halves each number as long as it helps; True if any halving did."""
         any_helped = False
         free = [number for number in self.numbers
                 if number.value > 1 and number not in self.fixed]
@@ -229,7 +228,7 @@ class _Search:
                 self.full = self.cost = way(self, self.given)
                 self.way = way
                 break
-            except Exception as error:  # only the last way's error counts
+            except Exception as error:  # the last way's error is raised
                 if way is _WAYS[-1]:
                     raise
         self.go_on()
@@ -253,7 +252,7 @@ class _Runs:
             got <= limit for got, limit in zip(self.search.cost, _MAX_RUN))
 
     def error(self):
-        """The exception at the sizes chosen so far, or None."""
+        """The exception at the currently chosen sizes, or None."""
         self.left -= 1
         try:
             module = load(self.search.path, self.search.source, self.search.sizes())
@@ -265,9 +264,9 @@ class _Runs:
 
 
 def _verify(search):
-    """Verifies that the reference runs at the chosen sizes; on meta, a convolution's kernel may be
-    larger than its input. Undoes halvings that make it raise, and does not halve their numbers
-    again."""
+    """Verifies that the reference runs at the chosen sizes; on meta, for example, a convolution's
+    kernel may be larger than its input. Undoes halvings that make it raise, and does not halve
+    their numbers again."""
     runs = _Runs(search)
     error = None
     while search.done and runs.may():
@@ -283,7 +282,7 @@ def _verify(search):
             fixed = [number for number, _ in values]
             error = runs.error() if runs.may() else error
         if error is not None:
-            # It also raises at larger sizes. The judge reports that when it opens the problem.
+            # It also raises at larger sizes, which the judge reports when it opens the problem.
             numbers, values, changed, cost = chosen
             search.undo(list(zip(numbers, values)), changed, cost)
             break
@@ -294,7 +293,7 @@ def _verify(search):
 
 
 def reduce_sizes(path, source, sizes, max_bytes, max_flops):
-    """Sizes at which the problem is within the limits, or as near as halving gets, as JSON."""
+    """Sizes at which the problem is within the limits, or as close as halving comes, as JSON."""
     search = _Search(path, source, dict(sizes), (max_bytes, max_flops))
     search.run()
     _verify(search)

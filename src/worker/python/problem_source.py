@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: MIT
-"""Static analysis of a problem's source: what it can do to the process that runs it."""
+"""Static analysis of a problem's source: how it may affect the process that runs it."""
 
 import ast
 
-# Modules that give a problem's source nothing but operators.
+# Modules that only provide operators to a problem's source.
 _PLAIN = {"collections", "copy", "dataclasses", "functools", "itertools", "math", "numpy", "operator",
           "random", "typing"}
 _PLAIN_TORCH = {"torch", "torch.nn", "torch.nn.functional", "torch.nn.init", "torch.nn.modules",
                 "torch.nn.parameter", "torch.autograd"}
 
-# Names in imported modules whose use has effects after the problem. So have set_..., use_...,
-# register_... and private names.
+# Names in imported modules whose use may affect the process after the problem. The same holds for
+# set_..., use_..., register_... and private names.
 _LASTING = {"backends", "compile", "cuda", "distributed", "fx", "hub", "jit", "library",
             "multiprocessing", "ops", "overrides", "seterr", "seterrcall", "utils"}
-# Functions that can do things which the text does not show.
+# Functions whose effects cannot be seen in the text.
 _OBSCURE = {"__builtins__", "__import__", "delattr", "eval", "exec", "getattr", "globals", "open",
             "setattr", "vars"}
 
@@ -30,7 +30,7 @@ def _imports(tree):
 
 
 def is_plain(tree):
-    """True if it imports only modules that give it nothing but operators."""
+    """True if it imports only modules that provide nothing but operators."""
     return all(module in _PLAIN_TORCH or module.split(".")[0] in _PLAIN
                for module, _, _ in _imports(tree))
 
@@ -51,7 +51,7 @@ def _is_lasting(name):
 
 def leaves_no_trace(tree):
     """True if the problem leaves the process unchanged, except random generators, so that another
-    may follow."""
+    problem may use it."""
     if not is_plain(tree):
         return False
     if any(name is not None and (_is_lasting(name) or name == "*") for _, name, _ in _imports(tree)):
@@ -62,7 +62,7 @@ def leaves_no_trace(tree):
             return False
         if isinstance(node, ast.Attribute) and node.attr in ("__enter__", "__dict__"):
             return False
-        # An alias could be changed without being detected.
+        # A change through an alias would not be detected.
         if isinstance(node, ast.Assign) and _chain(node.value)[0] in imported and any(
                 isinstance(target, ast.Name) for target in node.targets):
             return False

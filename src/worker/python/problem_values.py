@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT
 """The values of a problem that a candidate's process gets.
 
-A process of kbench's own imports the problem's file and packs its constants, its imports and the
-constructor's arguments. The candidate's process unpacks them. It never gets the file's text or
-path, or its classes and functions, the reference among them.
+A process with only kbench's code imports the problem's file and packs its constants, its imports
+and the constructor's arguments. The candidate's process unpacks them. It never gets the file's text
+or path, or its classes and functions, such as the reference.
 
-An object of a class that the file defines arrives as an object of the same name with the same
-attributes and no methods. A function or class of the file, a module of the reference's classes, and
-values that cannot be pickled arrive as None. Both cases are noted.
+An object of a class in the file becomes an object of the same name with the same attributes,
+without methods. Functions and classes of the file, modules of the reference's classes, and values
+that cannot be pickled become None. Both cases are noted.
 """
 
 import collections
@@ -69,8 +69,8 @@ def _is_importable(function):
 
 
 class _Pickler(pickle.Pickler):
-    """Pickles values that a process with the problem's libraries can unpickle. `is_whole`: nothing
-    was left out or replaced. With `blanks`, tensors have only shapes and types."""
+    """Pickles values so that a process with the problem's libraries can unpickle them. `is_whole`:
+    True if nothing was left out or replaced. With `blanks`, tensors have only shapes and types."""
 
     def __init__(self, file, blanks=False):
         super().__init__(file, _PROTOCOL)
@@ -111,7 +111,7 @@ class _Pickler(pickle.Pickler):
 
 
 def _pickled(value, blanks=False):
-    """(bytes, True if they have the whole value)."""
+    """(bytes, True if nothing of the value is missing)."""
     file = io.BytesIO()
     pickler = _Pickler(file, blanks)
     pickler.dump(value)
@@ -193,7 +193,7 @@ def pack(module, precision):
 
 
 class Given:
-    """The values of pack() in the candidate's process; empty without values."""
+    """The values of pack() in the candidate's process; without pack() they are empty."""
 
     def __init__(self, values):
         sent = pickle.loads(values) if values else {}

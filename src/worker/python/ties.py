@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT
-"""Accepts indices that are as good as the reference's because the elements they name are equal.
+"""Accepts other indices than the reference's if the elements that they name are equal.
 
 Calls the reference once more and traces the operators that choose elements. If an output is such a
-choice, it may name other elements of the same value. Elements of an input must be equal. Elements
-that were computed first may be off by as much as a floating output.
+choice, it may name other elements of the same value. Elements of an input must be exactly equal.
+Computed elements may differ by the tolerance of a floating output.
 """
 
 import math
@@ -15,8 +15,8 @@ from kbench_worker.problem_host import forward
 
 _aten = torch.ops.aten
 
-# Indices per step. Some twelve tensors of eight bytes each take 50 MB. On a GPU they take 800 MB,
-# because many small steps take a millisecond each.
+# Indices per step. About twelve tensors of eight bytes per index take 50 MB. On a GPU a step is
+# larger and takes 800 MB, because each step takes about a millisecond.
 _CHUNK = 1 << 19
 _CHUNK_GPU = 1 << 23
 
@@ -24,9 +24,9 @@ _CHUNK_GPU = 1 << 23
 class _Choice:
     """The choice of one operator.
 
-    Each of `indices` names a different element. Or `within` returns which indices are allowed,
-    independent of the others. `source`: the tensor that was chosen from, if `values` is a copy of
-    it.
+    Each of `indices` names a different element. Otherwise `within` returns which indices are
+    allowed, independently of the others. `source`: the tensor that was chosen from, if `values` is
+    a copy of it.
     """
 
     def __init__(self, values, dim, indices, ordered=True, within=None, source=None):
@@ -40,7 +40,7 @@ class _Choice:
         self.storage = self.source.untyped_storage().data_ptr()
 
     def is_known(self):
-        """True if the elements have not been written to since."""
+        """True if the elements have not been overwritten since."""
         return self.source._version == self.version
 
 
@@ -185,8 +185,8 @@ def _distinct(indices, dim):
 
 
 def _cuts(choice):
-    """Functions that cut tensors into parts with few indices each, along a dimension that is not
-    chosen along. Only the named elements are read."""
+    """Functions that cut tensors into parts with few indices each, along a dimension other than
+    that of the choice. Only the named elements are read."""
     shape = choice.indices.shape
     dims = [dim for dim in range(len(shape)) if dim != choice.dim % len(shape)]
     if not dims or choice.indices.numel() == 0:
@@ -211,7 +211,7 @@ def _scale(choice):
 
 
 def _as_good(choice, got, slack):
-    """A mask of the indices in `got` that name equally good elements; None if that is unknown."""
+    """A mask of the indices in `got` that name equal elements; None if that is unknown."""
     length = choice.values.shape[choice.dim]
     if not choice.values.is_floating_point():
         slack = 0
@@ -237,8 +237,8 @@ def _as_good(choice, got, slack):
 
 
 def settled(model, inputs, number, expected, got, slack):
-    """`got` with the expected index wherever it names an equally good element; unchanged if no
-    choice is known. `number`: that of the output. `slack`: the tolerance of computed values."""
+    """`got` with the expected index wherever it names an equal element; unchanged if no choice is
+    known. `number`: the output's number. `slack`: the tolerance of computed values."""
     with _Watch() as watch:
         output = forward(model, inputs)[number]
     own = {tensor.untyped_storage().data_ptr()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Prefetches the costs of first use: opens libraries and loads kernels before a process has device
-access."""
+"""Pays the costs of first use in advance: opens libraries and loads kernels before a process has
+device access."""
 
 import contextlib
 import importlib
@@ -41,7 +41,7 @@ def _change_inputs(device):
 
 @contextlib.contextmanager
 def _same_draws(device):
-    """Restores the random generators afterwards."""
+    """Context that restores the random generators at its end."""
     on_gpu = device.startswith("cuda")
     with torch.random.fork_rng(devices=[torch.device(device)] if on_gpu else []):
         yield
@@ -58,11 +58,11 @@ _LIBRARIES = [
 
 
 def warm_up(device, text=None):
-    """Opens the device and the libraries that most models call, and loads the kernels that most
-    judging calls. That takes longer than most calls.
+    """Opens the device and the libraries that most models call, and loads the kernels for most
+    judging. That takes longer than most calls.
 
-    With a model's text: only the parts that it seems to call; a wrong guess only costs time. Does
-    not change the state of random generators.
+    `text`: a model's source; then it opens only the parts that the text suggests, because a wrong
+    guess only costs time. Does not change the state of random generators.
     """
     with _same_draws(device):
         for signs, call in _LIBRARIES:
@@ -73,8 +73,8 @@ def warm_up(device, text=None):
 
 
 def keep_devices(text):
-    """Call it before a process closes its access to the GPU. Afterwards torch knows without asking
-    the driver that there is a GPU, and inductor's compilers are forked instead of started. `text`:
+    """Call it before a process closes its access to the GPU. Afterwards torch knows that there is a
+    GPU without asking the driver, and inductor's compilers are forked instead of started. `text`:
     the module's source."""
     torch.cuda.init()
     torch.cuda.device_count()
@@ -83,7 +83,7 @@ def keep_devices(text):
     if "torch._inductor.config" in sys.modules:
         sys.modules["torch._inductor.config"].worker_start_method = "fork"
     if re.search("max[-_]autotune", text):
-        # Kernels that forked compilers compile for tuning are compiled again in this process, one
-        # after another. With one compile thread there are no such forks, and threads compile in
-        # parallel.
+        # Forked compilers compile kernels for tuning, which are then compiled again in this
+        # process, one after another. With one compile thread there are no such forks, and threads
+        # compile in parallel.
         importlib.import_module("torch._inductor.config").compile_threads = 1

@@ -24,7 +24,7 @@ struct AnsweredTensor {
 /// A TrialResult, and what a record does not keep of it.
 struct JudgedAnswer : TrialResult {
   std::int64_t elements = 0;  ///< of all tensors of the answer
-  double worst_ratio = 0;     ///< of an error to its tolerance, in tensors with wrong elements
+  double worst_ratio = 0;     ///< largest error of a tensor over its tolerance
   bool whole = false;  ///< nothing is rounded in one of those tensors (ExpectedOutput::whole)
 };
 

@@ -29,8 +29,8 @@ void widen_bytes(const typename V::WordV& words, unsigned upper, bool e5m2,
   out = halves[0] | (halves[1] << 16);
 }
 
-/// Sums the products of each word's lower two bytes, then adds those of the upper two, both as mma
-/// on f16. c is added last, rounded to nearest even.
+/// Sums the products of each word's lower two bytes, then adds those of the upper two, each like
+/// mma on f16. c is added last, rounded to nearest even.
 template <unsigned bytes>
 struct FloatBytes {
   using V = Vectors<bytes>;

@@ -17,7 +17,7 @@ constexpr unsigned kMostK = kWordBlocks * 4 * kMostPerWord;
 
 using Word = std::uint32_t;
 
-/// Vectors as wide as the instruction set's registers. Wider ones would work, but slowly.
+/// Vectors as wide as the instruction set's registers; wider ones would be slow.
 template <unsigned bytes>
 struct Vectors {
   using FloatV [[gnu::vector_size(bytes)]] = float;

@@ -29,8 +29,8 @@ void exponents_of(const typename V::FloatV& x, std::int32_t least, typename V::I
   out = magnitude == 0 ? IntV{} + kExponentOfZero : bounded;
 }
 
-/// Converts floats in the low `bits` bits of words, whose other bits are zero. The type is f16, or
-/// e4m3, which has no infinities and one NaN.
+/// Converts narrow floats in the low `bits` bits of words, whose other bits are zero. The type is
+/// f16, or e4m3, which has no infinities and only one NaN.
 template <class V, unsigned bits, unsigned fraction>
 void narrow_values(const typename V::WordV& words, typename V::FloatV& out) {
   using FloatV = typename V::FloatV;
@@ -188,7 +188,7 @@ struct Floats {
     return highest_of<V>(highest);
   }
 
-  /// Case with infinities or NaNs. IEEE rules give the sums that contain them; in the other sums
+  /// The case with infinities or NaNs. Sums that contain them follow IEEE rules; for the other sums
   /// they are replaced by zeros.
   [[gnu::noinline]] static void multiply_special(const Side& with_a, const Side& with_b,
                                                  const Geometry& g, unsigned fraction, Block& block,

@@ -127,7 +127,7 @@ void take_operands(Decode& d, const Types& types, Geometry& g, bool wmma, bool t
   const Type multiplied = element == Element::kF64 ? Type::kF64 : Type::kB32;
   std::vector<std::uint32_t> list;
   take_registers(d, d.operand(0), accumulators(types.d), multiplied, list, true);
-  // wmma on f16 has eight registers in any shape; those beyond the need repeat the others.
+  // wmma on f16 has eight registers in any shape; superfluous ones repeat the others.
   const bool eight = wmma && element == Element::kF16;
   const unsigned rows = unsigned{g.row_blocks} * g.halves * g.k_blocks;
   const unsigned columns = unsigned{g.column_blocks} * g.k_blocks;

@@ -5,8 +5,8 @@
 #include "ptx/ops/matrix/multiply.hpp"
 
 // wgmma: four warps multiply 64 rows of A (in shared memory or registers) by N columns of B in
-// shared memory. Each warp has 16 rows and works as soon as it arrives. Its results are available
-// at once, which PTX allows.
+// shared memory. Each warp computes its 16 rows as soon as it arrives, and its results are
+// available at once, which PTX allows.
 namespace kbench::ptx::matrix {
 namespace {
 

@@ -7,7 +7,7 @@
 #include "ptx/ops/matrix/matrix.hpp"
 
 // wmma.load and wmma.store: move fragments between registers and matrices in memory, with a stride
-// between lines. Fragments have the layout of mma, so code that relies on it works.
+// between lines. Fragments have the layout of mma, because some code relies on that.
 namespace kbench::ptx::matrix {
 namespace {
 

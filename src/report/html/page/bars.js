@@ -16,7 +16,7 @@ kbench.charts.push({ id: "chart-causes", holds: () => kbench.rows.count > 0, dra
     (rows.causes[bar.cause] ? ", " + rows.causes[bar.cause] : ""), 120);
   const say = (bar) => labelOf(bar) + ": " + kbench.counted(bar.count, "candidate");
   const filter = (bar) => kbench.filterTo({ outcome: rows.outcomes[bar.outcome].name, cause: rows.causes[bar.cause] });
-  // Labels stand above their bars if next to them they would take half of the chart.
+  // Labels that would take half of the chart next to their bars are placed above them.
   const widest = kbench.textWidth(bars.map(labelOf));
   const above = widest > chart.width * 0.52;
   const each = above ? 36 : Math.max(21, Math.min(30, 230 / bars.length));

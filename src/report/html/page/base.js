@@ -51,12 +51,12 @@ kbench.number = (value) => {
     : Number(value.toPrecision(3)).toString();
 };
 kbench.counted = (count, noun) => count.toLocaleString("en") + " " + noun + (count === 1 ? "" : "s");
-// Cuts a text, because a candidate can make it as long as it likes.
+// Cuts a text, because a candidate may make it very long.
 kbench.short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "…" : text);
 
 kbench.candidateName = (row) => kbench.rows.problems[kbench.rows.problem[row]] + " " +
   kbench.rows.models[kbench.rows.model[row]] + " " + kbench.rows.sample[row];
-// Only the outcomes that occur get colours, so that these differ.
+// Only outcomes that occur get colours, so that their colours differ.
 const failing = [...new Set(kbench.rows.outcome)].sort((a, b) => a - b)
   .filter((outcome) => !kbench.rows.outcomes[outcome].good);
 kbench.outcomeColor = (outcome) => (kbench.rows.outcomes[outcome].good ? "var(--o0)"
@@ -99,7 +99,7 @@ let details = null;
 kbench.detailsOf = (row) => {
   if (details === null) {
     const text = document.getElementById("details").textContent;
-    // The element's text begins with a line break of its own.
+    // The element's text begins with an extra line break.
     details = (text.startsWith("\n") ? text.slice(1) : text).split("\n");
   }
   const line = details[row];

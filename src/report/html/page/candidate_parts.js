@@ -3,7 +3,7 @@
 "use strict";
 
 const heading = (text) => kbench.make("h3", {}, text);
-// A table that scrolls if it is too wide, also by keyboard.
+// A table that scrolls if it is too wide, by pointer and keyboard.
 const inWide = (table) => kbench.make("div", { class: "wide", tabindex: "0", role: "group", "aria-label": "Table" }, table);
 const withInterval = (value, low, high, format) => format(value) +
   (low === null || low === undefined ? "" : " (" + format(low) + "–" + format(high) + ")");
@@ -87,7 +87,7 @@ const timesOf = (record) => {
 const stripsOf = (record, raw) => {
   const sides = Object.entries(raw || {}).filter(([, values]) => Array.isArray(values) && values.length > 0);
   if (sides.length === 0 || typeof d3 === "undefined") return [];
-  // In pixels of the panel, so that the text is as large as the panel's.
+  // The panel's width in pixels, so that the chart's text is as large as the panel's.
   const width = Math.max(260, Math.min(760, innerWidth - 60)), rowOf = 46, left = 30, height = sides.length * rowOf + 30;
   const values = sides.flatMap(([, list]) => list.filter((value) => value > 0));
   const x = d3.scaleLog(kbench.logDomain(values), [left, width - 30]);

@@ -28,7 +28,7 @@ const mapNames = (cells, labelWidth, blockWidth) => {
 const frameMap = (chart, names, labelWidth) => {
   chart.holder.append(kbench.make("div", { class: "map", style: "grid-template-columns:" + labelWidth + "px max-content" },
     names, chart.svg.node()));
-  // A cell that the keyboard moves to must not be hidden under the names.
+  // A cell with the keyboard's focus must not be hidden under the names.
   chart.holder.style.scrollPadding = (names[1].offsetHeight + 4) + "px 4px 4px " + (labelWidth + 4) + "px";
 };
 

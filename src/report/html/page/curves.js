@@ -6,7 +6,7 @@ const curvePalette = kbench.palette(curves.map((curve) => curve.model));
 const tenths = kbench.linearTicks((value) => value.toFixed(1));
 
 // Draws a curve with the band of its interval, and its points for the pointer. The points are in a
-// layer above all curves, so that they stay under the pointer when the curve comes to the front.
+// layer above all curves, so that they stay under the pointer when another curve is raised.
 const drawCurve = (chart, { curves: layer, hits }, x, y, points, { dashed, stepped, dots, count }) => {
   const curve = stepped ? d3.curveStepAfter : d3.curveLinear;
   const { model } = points[0].curve;
@@ -34,7 +34,7 @@ const pointsOf = (curve, parameter) => curve[parameter].map((at, i) =>
 const sayPoint = (point) => point.curve.model + "\n" + point.curve.metric + " at " +
   point.parameter + " = " + kbench.number(point.at) + ": " + point.value.toFixed(3) +
   (point.lo === null ? "" : " (" + point.lo.toFixed(2) + "–" + point.hi.toFixed(2) + ")");
-// The name of a summary row may have a precision or judge behind the model.
+// A summary row's name may have a precision or judge after the model.
 const filterModel = (point) => {
   const model = kbench.rows.models.find((name) => name === point.curve.model || point.curve.model.startsWith(name + ","));
   if (model !== undefined) kbench.filterTo({ model });
@@ -68,7 +68,7 @@ kbench.charts.push({ id: "chart-fast-p", holds: () => (kbench.data.charts.fast_p
   walkCurves(chart, lines, x, y);
 } });
 
-// With one sample per problem there is no curve, but a dot with its interval for each model.
+// With one sample per problem, each model has a dot with its interval instead of a curve.
 const drawAtOne = (chart, all) => {
   const models = [...new Set(all.map((curve) => curve.model))];
   const of = (model) => all.filter((curve) => curve.model === model).map((curve) => pointsOf(curve, "k")[0]);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
-// The frames of charts. A chart's unit is the page's pixel, so that its text is as large as the
-// page's; charts are redrawn if the page's width changes.
+// The frames of charts. A chart's unit is one pixel of the page, so that its text is as large as
+// the page's. Charts are redrawn if the page's width changes.
 "use strict";
 kbench.size = { left: 56, right: 28, top: 30, bottom: 44 };
-// The table of charts; each adds a row { id, broad, holds(), draw(chart) }. `holds`: there is data;
-// `broad`: over the whole width.
+// The table of charts; each chart's file adds a row { id, broad, holds(), draw(chart) }. `holds`:
+// if there is data; `broad`: if it spans the whole width.
 kbench.charts = [];
 const narrowest = 380, gap = 14, onPaper = { narrow: 336, broad: 700 };
 
@@ -42,7 +42,7 @@ const widthOf = (text) => measured("12px " + getComputedStyle(document.documentE
 // The distance from the baseline of a text in this style to its lower edge.
 kbench.textDepth = (style) => measured(style.fontSize + " " + style.fontFamily, "").fontBoundingBoxDescent;
 kbench.textWidth = (texts) => Math.ceil(Math.max(0, ...texts.map(widthOf)));
-// Sets a text, cut to a width if it is too long; the pointer then shows all of it.
+// Sets a text, cut to a width if it is too long; the whole text then appears at the pointer.
 kbench.fitText = (selection, text, width) => {
   let kept = text;
   while (kept.length > 1 && widthOf(kept + (kept === text ? "" : "…")) > width) kept = kept.slice(0, -1);
@@ -54,7 +54,7 @@ kbench.fitText = (selection, text, width) => {
 const ticksFor = (length, each) => Math.max(2, Math.floor(length / each));
 kbench.linearTicks = (format) => (axis, length, each) => {
   axis.ticks(ticksFor(length, each));
-  // The grid already has an empty format, because it has no labels.
+  // The grid's format is already set (to empty), because it has no labels.
   if (format && axis.tickFormat() === null) axis.tickFormat(format);
 };
 // On a logarithmic axis: ticks at round numbers, as many as there is room for.
@@ -139,8 +139,8 @@ kbench.says = (selection, text, click) => {
   if (click) selection.classed("hit", true).on("click", click);
 };
 
-// The same for marks that are no elements: `at(x, y)` is the mark at a place of the chart, or
-// undefined.
+// The same for marks without elements of their own: `at(x, y)` returns the mark at a place of the
+// chart, or undefined.
 kbench.saysWithin = (chart, [x, y, width, height], at, text, click) => {
   const found = () => at(...d3.mouse(chart.svg.node()));
   const cover = chart.svg.append("rect").attr("class", "marks").attr("x", x).attr("y", y)
@@ -155,8 +155,8 @@ kbench.saysWithin = (chart, [x, y, width, height], at, text, click) => {
   });
 };
 
-// Draws a model above the others: the one at the pointer or the keyboard's focus, else the one that
-// the table is filtered by.
+// Draws a model above the others: the model at the pointer or the keyboard's focus, else the one
+// that filters the table.
 kbench.emphasise = (name) => {
   const chosen = name === null ? kbench.state.model : name;
   for (const group of document.querySelectorAll("#charts g.model")) {
@@ -178,7 +178,8 @@ const drawAll = () => {
   const grid = document.getElementById("charts");
   const few = shownCharts.filter((chart) => !chart.broad).length;
   const fit = Math.max(1, Math.min(few, Math.floor((grid.clientWidth + gap) / (narrowest + gap))));
-  // As few rows as fit, with equal numbers of charts if possible, so that no place stays empty.
+  // Uses as few rows as possible, with equal numbers of charts if possible, so that no place stays
+  // empty.
   grid.style.setProperty("--columns", printed ? 2 : Math.max(1, Math.ceil(few / Math.ceil(few / fit))));
   for (const chart of shownCharts) {
     const style = getComputedStyle(chart.figure);

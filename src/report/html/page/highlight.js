@@ -57,7 +57,7 @@ kbench.highlighted = (text, name) => {
   return lines;
 };
 
-// Source with numbered lines; annotations stand below their lines.
+// Source with numbered lines and each line's annotations below it.
 kbench.sourceView = (source, annotations) => {
   const said = new Map();
   for (const annotation of annotations) said.set(annotation.line, (said.get(annotation.line) || []).concat([annotation]));

@@ -21,7 +21,7 @@ if (typeof d3 === "undefined") {
 }
 kbench.drawFailures();
 kbench.drawTable();
-// Last, because only now the page has its final width.
+// Last, because the page has its final width only now.
 if (typeof d3 !== "undefined") kbench.drawCharts();
 kbench.onState(kbench.drawCandidate);
 kbench.drawCandidate();
@@ -38,7 +38,7 @@ const printing = (now) => {
   kbench.printTable(now);
 };
 matchMedia("print").addEventListener("change", (event) => printing(event.matches));
-// beforeprint comes before the browser counts the pages; the change of the media query does not.
+// beforeprint comes before the browser counts the pages; a media query's change comes too late.
 addEventListener("beforeprint", () => printing(true));
 addEventListener("afterprint", () => printing(false));
 document.documentElement.dataset.ready = "1";

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// The run over time: a bar for the time in which each candidate was judged; if there are many
-// candidates, the number judged per second.
+// The run over time: each candidate's bar spans the time of its judging. With many candidates: the
+// number judged per second.
 "use strict";
 const mostBarsOfRun = 2000, mostTimelineRows = 24;
 

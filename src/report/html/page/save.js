@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
-// A chart as an SVG file, with its title and legend, as on the page. Each element has its styles as
-// attributes, because programs other than browsers know neither variables nor style sheets.
+// A chart as an SVG file, with title and legend, looking as on the page. Each element has its
+// styles as attributes, because programs other than browsers do not support variables or style
+// sheets.
 "use strict";
 const svgSpace = "http://www.w3.org/2000/svg";
 const usual = { "fill-opacity": "1", stroke: "none", "stroke-width": "1px", "stroke-dasharray": "none",
@@ -51,7 +52,7 @@ const shape = (tag, attributes) => {
   return made;
 };
 
-// A line of the page's text as an SVG text. `room`: its box; `isCut`: it may be too long for it.
+// A line of the page's text as an SVG text. `room`: its box; `isCut`: it may exceed the box.
 const textOf = (text, style, room, isCut) => {
   const isUpright = style.writingMode !== "horizontal-tb", depth = kbench.textDepth(style);
   const made = shape("text", Object.assign({ fill: style.color }, isUpright

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 // The state of the view: filters, order and the open candidate. It is stored in the page's address,
-// so that a link keeps the view and the browser's back and forward buttons work.
+// so that links show the same view and the browser's back and forward buttons work.
 "use strict";
 kbench.state = { search: "", outcome: "", model: "", level: "", class: "", cause: "",
   range: "", sort: "", descending: false, open: null };
@@ -35,7 +35,8 @@ const hash = () => {
   if (kbench.state.open !== null) given.set("open", kbench.state.open);
   return "#" + given.toString();
 };
-// `leavesTrail`: adds an entry to the browser's history. Opening a candidate does, typing does not.
+// `leavesTrail`: adds an entry to the browser's history. That is for opening a candidate, not for
+// typing.
 kbench.change = (changes, leavesTrail) => {
   Object.assign(kbench.state, changes);
   history[leavesTrail ? "pushState" : "replaceState"](null, "", hash());
@@ -62,7 +63,8 @@ const matcher = (search) => {
   };
 };
 
-// Each word of the search must be in one of the row's texts. A text of many rows is tested once.
+// Each word of the search must be in one of the row's texts. A text that many rows share is tested
+// once.
 const searched = (search) => {
   const words = search.split(/\s+/).filter((word) => word !== "").map(matcher);
   if (words.length === 0) return null;

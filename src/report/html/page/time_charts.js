@@ -62,7 +62,8 @@ kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, 
     text: say, enter: filter, what: "filters the table by these candidates" });
 } });
 
-// Draws the dashed line of equal times, and a short line at each reference's time for the limit.
+// Draws the dashed line of equal times, and each problem's limit as a short line at the reference's
+// time.
 const drawBounds = (chart, x, y, limited) => {
   const low = Math.max(x.domain()[0], y.domain()[0]), high = Math.min(x.domain()[1], y.domain()[1]);
   if (low < high) {
@@ -120,7 +121,7 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
   const say = (row) => kbench.candidateName(row) + "\n" + kbench.duration(rows.time_ms[row]) +
     " against " + kbench.duration(rows.baseline_ms[row]) + ": " + kbench.factor(rows.speedup[row]) +
     (rows.limit_ms[row] ? "\nlimit " + kbench.duration(rows.limit_ms[row]) : "");
-  // The pointer finds the nearest dot, because dots may be small.
+  // The pointer selects the nearest dot, because dots may be small.
   const tree = d3.quadtree(timed, (row) => x(rows.baseline_ms[row]), (row) => y(rows.time_ms[row]));
   kbench.saysWithin(chart, [left, top, chart.width - left - right + 8, chart.height - top - bottom],
     (px, py) => tree.find(px, py, 9), say, kbench.open);

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT
-// Charts by keyboard: Tab goes to a chart, arrows go from mark to mark, Enter does the same as a
-// click.
+// Charts by keyboard: Tab goes to a chart, arrows go from mark to mark, Enter acts like a click.
 "use strict";
 
-// The mark with the focus in each chart; it is kept when the chart is redrawn.
+// The focused mark of each chart; it is kept when the chart is redrawn.
 const places = new Map();
 const pageStep = 10;
 
