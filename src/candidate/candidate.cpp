@@ -35,13 +35,12 @@ std::string oversized(std::size_t bytes) {
   return fmt::format("The file has {} bytes; the limit is {}.", bytes, kMaxCandidateBytes);
 }
 
-/// True if a line has no effect: a comment, a fence, or a word that programs write if they have no
-/// answer.
+/// True if a line has no effect: a comment, a fence, or a placeholder word for a missing answer.
 bool says_nothing(std::string_view line) {
   constexpr std::string_view kWords[] = {"None", "null", "pass", "...", "\"\"", "''"};
   line = trimmed(line);
   if (line.empty() || (line.starts_with("//") && !line.starts_with("//@"))) return true;
-  // "#include" is no comment.
+  // "#include" is not a comment.
   if (line.starts_with('#'))
     return line.size() == 1 || line[1] == ' ' || line[1] == '#' || line[1] == '!';
   // A fence, and the name of its language.
@@ -51,7 +50,7 @@ bool says_nothing(std::string_view line) {
   return std::ranges::find(kWords, line) != std::end(kWords);
 }
 
-/// True if a text that is not empty holds no code, like a file that a failed generation leaves.
+/// True if a non-empty text has no code, as after a failed generation.
 bool holds_no_code(std::string_view source) {
   bool in_comment = false;
   Lines lines(source);
@@ -72,14 +71,14 @@ bool holds_no_code(std::string_view source) {
   return !in_comment;
 }
 
-/// Replaces each lone carriage return by a newline. Otherwise Python would see the end of a line
-/// where people who read the text see none.
+/// Replaces each lone carriage return by a newline. Python ends a line there, but people do not see
+/// it.
 void end_lines_alike(std::string& source) {
   for (std::size_t at = source.find('\r'); at != std::string::npos; at = source.find('\r', at + 1))
     if (at + 1 == source.size() || source[at + 1] != '\n') source[at] = '\n';
 }
 
-/// Rejects a candidate whose bytes are no text, or hold no code.
+/// Rejects a candidate that is not text, or has no code.
 void reject_bytes(Candidate& candidate) {
   std::string& source = candidate.source;
   if (!candidate.reject_cause.empty()) return;
@@ -113,7 +112,7 @@ void reject_bytes(Candidate& candidate) {
                  : "There is no code: the file contains only comments and empty lines.");
 }
 
-/// True if a text without a model's prose or code blocks is the source of a module.
+/// True if a text is the source of a module: code, without prose or fences.
 bool is_module(std::string_view source) {
   CodeTraits traits;
   Lines lines(source);
@@ -121,7 +120,7 @@ bool is_module(std::string_view source) {
   return traits.kind() == CandidateKind::kModule;
 }
 
-/// Rejects a module that Python would not read as UTF-8, because people would see another text.
+/// Rejects a module that Python would not read as UTF-8, because people would see different code.
 void reject_encoding(Candidate& candidate) {
   if (!candidate.reject_cause.empty() || candidate.kind != CandidateKind::kModule) return;
   const auto name = other_encoding(candidate.source);
@@ -229,7 +228,7 @@ std::optional<std::string> fill_candidate(Candidate& candidate, const fs::path& 
     reject(candidate, "unreadable", fmt::format("The file cannot be read: {}.", bytes.error));
   }
   classify(candidate, path.filename().native());
-  if (path.extension() == ".py") candidate.files = files_beside(path, candidate.source);
+  if (path.extension() == ".py") candidate.files = accompanying_files(path, candidate.source);
   if (candidate.block && candidate.kind != CandidateKind::kModule) {
     problem = problem_line(candidate.source);
   }

@@ -23,7 +23,7 @@ struct Entry {
   Candidate candidate;
   std::size_t problem = 0;  ///< index among the problems
   std::optional<int> sample;
-  bool contradicts = false;  ///< its line names another problem than its path
+  bool contradicts = false;  ///< its `//@ problem` line and its path name different problems
   fs::path real_path;
 };
 
@@ -77,7 +77,7 @@ class Finder {
   }
 
  private:
-  /// `shown` is the path as the user gave it, `full` the same below the canonical root.
+  /// `shown`: the path as the user gave it. `full`: the same path below the canonical root.
   void folder(const fs::path& shown, const fs::path& full) {
     if (!descent_.enter(full)) return;
     const FolderEntries entries = list_folder(shown);
@@ -136,7 +136,7 @@ class Finder {
     entries_.push_back(std::move(entry));
   }
 
-  /// Leaves out a candidate of no problem that was asked for, with a note. This is no error,
+  /// Leaves out a candidate whose problem was not requested, with a note. This is not an error,
   /// because a candidate's text must not be able to end the run.
   void leave_out(const Place& place, const fs::path& shown,
                  const std::optional<std::string>& said) {
@@ -144,7 +144,7 @@ class Finder {
       unplaced_.push_back(unplaced(place, shown));
       return;
     }
-    ++found_.of_other_problems;
+    if (++found_.of_other_problems == 1) found_.first_of_other_problems = as_utf8(shown.string());
     if (!said) return;
     constexpr std::size_t kShown = 80;
     by_line_.push_back(
@@ -182,8 +182,7 @@ class Finder {
     return known->second;
   }
 
-  /// Throws UsageError for a file given twice, because two samples from one file would count one
-  /// success twice.
+  /// Throws UsageError for a file given twice, because its success would count twice.
   void check_new(const Entry& entry) {
     const auto [other, is_new] = files_.emplace(
         std::tuple(entry.problem, entry.candidate.model, entry.real_path), entry.candidate.path);
@@ -195,7 +194,8 @@ class Finder {
                                  entry.candidate.model, again));
   }
 
-  /// Removes candidates that are part of a module: sources in a folder below it that it loads.
+  /// Removes candidates that are part of a module: sources that it loads from a folder below its
+  /// own.
   void drop_parts() {
     struct Owner {
       fs::path path;
@@ -214,7 +214,7 @@ class Finder {
     std::erase_if(entries_, [&](const Entry& entry) {
       const auto part = parts.find(entry.real_path);
       if (part == parts.end() || entry.contradicts) return false;
-      // A module can only remove candidates of its own problem and model from the manifest.
+      // A module must not remove candidates of other problems or models from the manifest.
       const auto& [path, problem, model] = part->second;
       if (problem != entry.candidate.problem || model != entry.candidate.model) return false;
       found_.notes.push_back(fmt::format("{} is loaded by {}, so it is not a candidate",
@@ -224,13 +224,13 @@ class Finder {
     });
   }
 
-  /// Removes other candidates from a module's accompanying files, because it could pass another
-  /// answer off as its own.
+  /// Removes other candidates from a module's accompanying files. Otherwise a module could submit
+  /// another answer as its own.
   void leave_samples() {
     for (Entry& entry : entries_) {
       Candidate& candidate = entry.candidate;
       if (candidate.files.empty()) continue;
-      auto own = files_beside(candidate.path, candidate.source, samples_);
+      auto own = accompanying_files(candidate.path, candidate.source, samples_);
       for (const auto& [name, text] : candidate.files) {
         if (own.contains(name)) continue;
         found_.notes.push_back(
@@ -288,10 +288,10 @@ class Finder {
   std::size_t files_seen_ = 0;
   std::map<fs::path, std::string> models_;
   std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
-  std::set<fs::path> samples_;  ///< files of all candidates, also of other problems
+  std::set<fs::path> samples_;  ///< canonical paths of all candidates, also of other problems
   std::vector<Entry> entries_;
-  std::vector<std::string> unplaced_;  ///< a sentence for each candidate of no problem
-  std::vector<std::string> by_line_;   ///< candidates left out whose `//@ problem` line is known
+  std::vector<std::string> unplaced_;  ///< a sentence for each candidate without a problem
+  std::vector<std::string> by_line_;   ///< left out because of their `//@ problem` lines
   FoundCandidates found_;
 };
 

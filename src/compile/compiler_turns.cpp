@@ -8,12 +8,12 @@
 namespace kbench {
 namespace {
 
-/// State of all compilers of this process, because pools for different languages use one machine.
+/// State of all compilers of this process. Pools for different languages share one machine.
 struct Turns {
   std::mutex mutex;
   std::condition_variable changed;
   std::uint64_t next = 0, serving = 0;  ///< numbers of requests
-  unsigned beside = 0;                  ///< compilers that run now, not alone
+  unsigned running = 0;                 ///< compilers that run alongside others
   bool alone = false;
   std::chrono::nanoseconds alone_for{0};  ///< granted by take_time_alone()
 };
@@ -44,13 +44,13 @@ CompilerTurn::CompilerTurn(Kind kind) : kind_(kind) {
   std::unique_lock lock(all.mutex);
   const std::uint64_t number = all.next++;
   all.changed.wait(lock, [&] {
-    return all.serving == number && !all.alone && (kind == Kind::kBesideOthers || all.beside == 0);
+    return all.serving == number && !all.alone && (kind == Kind::kWithOthers || all.running == 0);
   });
   ++all.serving;
   if (kind == Kind::kAlone)
     all.alone = true;
   else
-    ++all.beside;
+    ++all.running;
   all.changed.notify_all();
 }
 
@@ -60,7 +60,7 @@ CompilerTurn::~CompilerTurn() {
   if (kind_ == Kind::kAlone)
     all.alone = false;
   else
-    --all.beside;
+    --all.running;
   all.changed.notify_all();
 }
 

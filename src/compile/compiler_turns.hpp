@@ -13,11 +13,12 @@
 
 namespace kbench {
 
-/// While it lives, one compiler of this process may run, alongside others or alone. Turns are
-/// granted in the order of requests, so others do not overtake a compiler that waits to run alone.
+/// Permission for one compiler of this process to run, alongside others or alone, while the object
+/// lives. Turns are granted in the order of requests, so later ones do not overtake a compiler that
+/// waits to run alone.
 class CompilerTurn {
  public:
-  enum class Kind : std::uint8_t { kBesideOthers, kAlone };
+  enum class Kind : std::uint8_t { kWithOthers, kAlone };
   explicit CompilerTurn(Kind kind);
   ~CompilerTurn();
   CompilerTurn(const CompilerTurn&) = delete;
@@ -27,9 +28,9 @@ class CompilerTurn {
   Kind kind_;
 };
 
-/// True if a compile that worked up to its limit may be tried again alone; all others wait
-/// meanwhile. All such tries together get one minute plus a quarter of the process's age, because
-/// otherwise many endless sources would stop a run.
+/// True if a compile that worked all the time until its limit may be tried again alone, while all
+/// others wait. All such tries share one minute plus a quarter of the process's age. Otherwise many
+/// endless sources would stop a run.
 bool take_time_alone(std::chrono::nanoseconds limit);
 
 /// Requests that wait for a compiler. Owners are served in turn, so many requests of one owner do
@@ -70,14 +71,14 @@ class TurnQueue {
   std::uint64_t round_ = 0, pushed_ = 0;
 };
 
-/// Returns what `compile(CompileTime&)` gives within `limit` and the rest of `budget` (null: no
-/// limit). A compile that takes too long is tried once more while no other compiler of this process
-/// runs, because others may have slowed it down. A budget allows one such try. If the compiler
-/// worked all the time, take_time_alone() must allow it, too.
+/// Runs `compile(CompileTime&)` within `limit` and the rest of `budget` (null: no limit). After a
+/// timeout, tries once more while no other compiler of this process runs, because others may have
+/// slowed it down. A budget allows one such try. If the compiler worked all the time,
+/// take_time_alone() must also allow it.
 template <typename Result, typename Compile>
 Result compile_in_time(std::chrono::milliseconds limit, CompileBudget* budget, Compile compile) {
   {
-    const CompilerTurn turn(CompilerTurn::Kind::kBesideOthers);
+    const CompilerTurn turn(CompilerTurn::Kind::kWithOthers);
     if (budget != nullptr && budget->left() == CompileBudget::Duration::zero())
       return budget_is_spent(*budget);
     CompileTime time(limit, budget);

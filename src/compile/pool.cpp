@@ -34,8 +34,8 @@ constexpr std::chrono::seconds kLoadLimit{60};  // to read a library of 100 MB f
 // Increase it when the meaning of a stored result changes.
 constexpr std::string_view kCompileFormat = "compile-4";
 
-/// A hash of the names, sizes and times in a folder. It differs for another version of CUDA's
-/// headers, and no file has to be read.
+/// A hash of the names, sizes and times in a folder. It changes with the version of CUDA's headers,
+/// and takes no reading of files.
 std::string folder_identity(const fs::path& folder) {
   std::vector<std::string> entries;
   std::error_code ignored;
@@ -107,8 +107,8 @@ std::exception_ptr cancelled_error() {
   return std::make_exception_ptr(Error("compiling was cancelled"));
 }
 
-/// The cache key and the budget of a source. Tasks are not merged across budgets, because one
-/// candidate's spent budget is no result for another.
+/// The cache key and the budget of a source. Tasks are not merged across budgets, because a failure
+/// for lack of one candidate's budget must not reach another candidate.
 using TaskKey = std::pair<std::string, const CompileBudget*>;
 
 /// One source to compile, and all requests for it.
@@ -137,7 +137,7 @@ struct CompilePool::Impl {
   void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
   CompileResult compile_now(const CompileRequest& request);
   CompileResult compile_once(const CompileRequest& request, CompileTime& time);
-  bool works(const CompileRequest& beside);
+  bool works(const CompileRequest& failed);
   CompileResult died(const CommandResult& command, const CompileTime& time) const;
 
   CompilerSetup setup;
@@ -270,7 +270,7 @@ void CompilePool::Impl::work() {
     std::optional<CompileResult> result;
     std::exception_ptr error;
     try {
-      // Check again: another task may have stored it after the caller's check.
+      // Checks again, because another task may have stored it after the caller's check.
       result = cache.load(task->key);
       if (!result) result = compile_now(task->request);
     } catch (...) {
@@ -286,7 +286,7 @@ void CompilePool::Impl::work() {
   }
 }
 
-/// Answers all waiters. The task has left `under_way`, so no waiter can join it.
+/// Answers all waiters. The task is no longer in `under_way`, so none can join it.
 void CompilePool::Impl::finish(Task& task, const CompileResult* result,
                                const std::exception_ptr& error) {
   for (auto& waiter : task.waiters) {
@@ -307,11 +307,11 @@ CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
   });
 }
 
-/// True if a plain, correct source compiles for the architecture of `beside`, which failed.
-bool CompilePool::Impl::works(const CompileRequest& beside) {
+/// True if a plain, correct source compiles for the architecture of `failed`.
+bool CompilePool::Impl::works(const CompileRequest& failed) {
   CompileRequest plain;
   plain.source = "__global__ void plain(float* x) { x[0] = 1; }\n";
-  plain.arch = beside.arch;
+  plain.arch = failed.arch;
   CompileTime time(setup.limit, nullptr);
   return std::holds_alternative<Artifact>(compile_once(plain, time));
 }

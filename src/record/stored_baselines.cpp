@@ -14,8 +14,8 @@ namespace kbench {
 
 namespace {
 
-/// True if a record's method is `wanted`, with or without a blocked stream; always if `wanted` is
-/// empty.
+/// True if a record's method is `wanted`, with or without a blocked stream. An empty `wanted`
+/// stands for any method.
 bool is_by(std::string_view method, std::string_view wanted) {
   if (wanted.empty() || method == wanted) return true;
   if (!method.starts_with(wanted) || method[wanted.size()] != '_') return false;
@@ -32,8 +32,8 @@ std::map<Interned, SideTiming> measured_sides(const Record& record) {
   return sides;
 }
 
-/// Converts a baseline candidate's time to the device's speed at `now`, by a baseline that was
-/// measured in both places: eager, or any other.
+/// Converts a baseline candidate's time to the device's speed at `now`, using a baseline that was
+/// measured both then and now: eager if possible.
 Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then,
                const std::map<Interned, SideTiming>& now, const Interned& method) {
   std::vector<Interned> names = {"eager"};
@@ -105,7 +105,8 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
       if (find_baseline(name.str()) == nullptr) continue;
       SideTiming side = summary;
       if (record.timing->is_bounded()) {
-        // The bounds in `sides` depend on that candidate; take what the judge measured itself.
+        // The bounds in `sides` depend on that candidate, so this takes the judge's own
+        // measurement.
         const auto bound = record.timing->bounds.find(name);
         if (bound == record.timing->bounds.end()) continue;
         side = {.median_ms = bound->second.told_ms,
@@ -144,8 +145,8 @@ void StoredBaselines::add_rival(const Record& rival, const std::string& baseline
       return;
     }
   }
-  // A ratio of two bounds misleads: a module against itself came out as 0.7 for calls of some
-  // microseconds.
+  // A ratio of two bounds misleads: for calls of some microseconds, a module against itself gave
+  // 0.7.
   failed_rivals_[key][baseline] = "its time is only an upper bound from the judge's clock";
 }
 
@@ -173,7 +174,8 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
              return is_by(side.method.str(), method);
            });
   });
-  // If all others are stored, measure eager: something has to be measured alongside the candidate.
+  // If all others are stored, eager is measured, because one baseline must run alongside the
+  // candidate.
   if (names.empty() && std::ranges::any_of(baselines, is_rival)) names.emplace_back("eager");
   return names;
 }
@@ -219,8 +221,8 @@ void StoredBaselines::put_into(Record& record, const std::vector<std::string>& b
     }
     timing.sides[baseline] = stored->timing;
     if (record.device == "cpu" || !candidate) continue;
-    const Measured time =
-        paced(*measured_time(stored->timing, stored->method), stored->beside, now, stored->method);
+    const Measured time = paced(*measured_time(stored->timing, stored->method), stored->alongside,
+                                now, stored->method);
     const Measured ratio = ratio_between_runs(time, *candidate);
     speedups.push_back({.baseline = baseline,
                         .value = ratio.value,

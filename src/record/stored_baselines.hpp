@@ -17,52 +17,53 @@ namespace kbench {
 /// Model name of the candidates that `kbench baseline` makes from references.
 inline constexpr const char* kReferenceModel = "reference";
 
-/// Prefix of a `--baseline` that is the path of a baseline candidate: others are timed against it.
+/// Prefix of a `--baseline` that is the path of a baseline candidate. Other candidates are timed
+/// against it.
 inline constexpr std::string_view kRivalPrefix = "candidate:";
 /// True if the baseline is another candidate, not a way to run the reference.
 inline bool is_rival(std::string_view baseline) { return baseline.starts_with(kRivalPrefix); }
 
 /// Baseline times that are not measured alongside each candidate: from earlier runs, and from
-/// baseline candidates, which a run judges first. They serve candidates of the same problem, sizes,
-/// precision, device model and torch.
+/// baseline candidates, which a run judges first. They apply to candidates of the same problem,
+/// sizes, precision, device model and torch.
 class StoredBaselines {
  public:
-  /// Takes the times in all records of a run. `l2` is that of the present run ("cold", "warm"). If
-  /// several runs or records have times of one baseline by one method, the last counts. Throws
-  /// UsageError if the run was timed with the L2 in another state; the message names `file`.
-  /// Returns false and takes nothing if the run used another driver than `driver` ("580.159.03";
-  /// empty: unknown).
+  /// Takes the times in all records of a run. If there are several times of one baseline by one
+  /// method, the last is used. `l2`: the L2 state of the present run ("cold", "warm"); if the
+  /// stored run had another, throws UsageError that names `file`. `driver`: the present one
+  /// ("580.159.03"; empty: unknown). If the stored run used another, returns false and takes
+  /// nothing.
   bool add(const RunFile& run, const std::filesystem::path& file, const std::string& l2,
            const std::string& driver = {});
 
-  /// Takes the time of a baseline candidate as the run judged it, and those of the baselines
-  /// measured in rounds with it. If it is not correct, keeps the reason.
+  /// Takes a baseline candidate's time from its record, and the times of the baselines measured in
+  /// rounds with it. If it is not correct, keeps the reason.
   void add_rival(const Record& rival, const std::string& baseline);
 
-  /// The baselines without stored times for the record's problem; they are to be measured alongside
-  /// its candidate. Baseline candidates are never among them. If there is one, the result is not
-  /// empty: a baseline that is measured alongside both shows how the device's speed has changed.
-  /// With a `method` ("events", "cupti", "cupti_busy", "graph", "wall"): those without times by it,
-  /// with or without a blocked stream.
+  /// The baselines to measure alongside a candidate, because there is no stored time for its
+  /// problem. Baseline candidates are never among them. But if a baseline candidate is requested,
+  /// the result is not empty: a baseline measured alongside both shows how the device's speed has
+  /// changed. With a `method` ("events", "cupti", "cupti_busy", "graph", "wall"): those without
+  /// times by that method, with or without a blocked stream.
   std::vector<std::string> missing(const Record& blank, const std::vector<std::string>& baselines,
                                    std::string_view method = {}) const;
 
-  /// False if a baseline was timed for kernels only without a blocked stream. A candidate of that
+  /// False if a baseline's only times for kernels are without a blocked stream. A candidate of that
   /// problem that is timed with a blocked stream then has no speedup over it.
   bool allow_held(const Record& blank, const std::vector<std::string>& baselines) const;
 
-  /// The stored time of that baseline for the record's problem, in milliseconds; none if there is
-  /// none.
+  /// The stored time of that baseline for the record's problem, in milliseconds, if there is one.
   std::optional<Measured> time_of(const Record& record, const std::string& baseline) const;
 
   /// Adds the stored times to those of a correct candidate, and its speedups over them, in the
-  /// order of `baselines`. The times of baseline candidates are converted to the device's present
-  /// speed, if a baseline was measured alongside both. If a baseline was timed in another way
-  /// (another method, a wall-clock bound), there is no speedup but the flag
-  /// `stored_baseline_unlike`. If a baseline candidate has no time: the flag `baseline_failed`.
+  /// order of `baselines`. Times of baseline candidates are converted to the device's present
+  /// speed, if a baseline was measured alongside both. If a baseline was timed differently (another
+  /// method, a wall-clock bound), the speedup is missing and the record gets the flag
+  /// `stored_baseline_unlike`. If a baseline candidate has no time, it gets the flag
+  /// `baseline_failed`.
   void put_into(Record& record, const std::vector<std::string>& baselines) const;
 
-  /// For the baseline candidates without a time for that record's problem: the reason, by baseline.
+  /// The reasons why baseline candidates have no time for that record's problem, by baseline.
   std::map<std::string, std::string> failures(const Record& record,
                                               const std::vector<std::string>& baselines) const;
 
@@ -70,12 +71,12 @@ class StoredBaselines {
   struct Side {
     SideTiming timing;
     Interned method;
-    bool stored = true;                          ///< by an earlier run; false: by this one
-    std::map<Interned, SideTiming> beside = {};  ///< baselines measured in rounds with it
+    bool stored = true;                             ///< by an earlier run; false: by this one
+    std::map<Interned, SideTiming> alongside = {};  ///< baselines measured in rounds with it
   };
   static std::string key_of(const Record& record);
   const std::vector<Side>* sides_of(const Record& record, const std::string& baseline) const;
-  /// The times of that baseline by the record's method, else by any.
+  /// The times of that baseline by the record's method, else by another.
   const Side* find(const Record& record, const std::string& baseline) const;
   /// Replaces an earlier entry by the same method.
   void keep(const Record& record, const std::string& baseline, const Side& side);

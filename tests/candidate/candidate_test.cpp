@@ -77,6 +77,7 @@ TEST_F(Discovery, RunFoldersOfKernelBench) {
               ElementsAre("level1/19_ReLU first 0", "level1/19_ReLU first 2",
                           "level1/19_ReLU first 10", "level2/19_Chain first 0"));
   EXPECT_EQ(result_.of_other_problems, 1u);
+  EXPECT_THAT(result_.first_of_other_problems, testing::EndsWith("problem_20_sample_0_kernel.py"));
   EXPECT_EQ(result_.candidates[0].kind, CandidateKind::kModule);
   EXPECT_EQ(result_.candidates[0].source, kModule);
   EXPECT_EQ(result_.candidates[0].id,

@@ -125,10 +125,10 @@ TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
   ASSERT_TRUE(record.timing);
   const auto& bound = record.timing->bounds.at("candidate");
   // What is held against the bound is the lesser of median and mean.
-  const auto told =
+  const auto reported =
       plain_run().details_of("short.py").at("raw_ms").at("candidate").get<std::vector<double>>();
   const double mean_ms =
-      std::accumulate(told.begin(), told.end(), 0.0) / static_cast<double>(told.size());
+      std::accumulate(reported.begin(), reported.end(), 0.0) / static_cast<double>(reported.size());
   const double claim_ms = std::min(bound.told_ms, mean_ms);
   EXPECT_EQ(record.timing->trust,
             claim_ms >= std::max(0.8 * bound.bound_ms, 0.9 * bound.bound_ms - 0.2)

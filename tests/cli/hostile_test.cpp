@@ -112,25 +112,25 @@ std::map<std::string, std::array<std::string, 3>> matrix() {
   return rows;
 }
 
-TEST_F(Hostile, EachFamilyHasTwoCheatsOfEachKindThatItCanHave) {
+TEST_F(Hostile, EachTechniqueHasTwoCheatsOfEachKindThatItCanHave) {
   std::map<std::string, std::array<int, 3>> all, on_gpu;
   for (const auto& [path, row] : expected_of("cheats", "cpu")) {
-    const std::string distribution = fs::path(path).filename().string().substr(0, 2);
+    const std::string technique = fs::path(path).filename().string().substr(0, 2);
     const std::size_t kind = kind_of(kFolder / path);
-    ++all[distribution][kind];
-    on_gpu[distribution][kind] += row.state == "gpu" ? 1 : 0;
+    ++all[technique][kind];
+    on_gpu[technique][kind] += row.state == "gpu" ? 1 : 0;
   }
-  const auto told = matrix();
-  EXPECT_EQ(told.size(), 26u);
-  for (const auto& [distribution, cells] : told) {
+  const auto documented = matrix();
+  EXPECT_EQ(documented.size(), 26u);
+  for (const auto& [technique, cells] : documented) {
     for (std::size_t kind = 0; kind < cells.size(); ++kind) {
-      const int count = all[distribution][kind], gpu = on_gpu[distribution][kind];
+      const int count = all[technique][kind], gpu = on_gpu[technique][kind];
       const std::string note = gpu == 0       ? ""
                                : gpu == count ? " (all gpu)"
                                               : fmt::format(" ({} gpu)", gpu);
       EXPECT_EQ(cells[kind], count == 0 ? "–" : fmt::format("{}{}", count, note))
-          << distribution << ", kind " << kind;
-      EXPECT_NE(count, 1) << distribution << ", kind " << kind;
+          << technique << ", kind " << kind;
+      EXPECT_NE(count, 1) << technique << ", kind " << kind;
     }
   }
 }

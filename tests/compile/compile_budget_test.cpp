@@ -99,8 +99,7 @@ TEST(CompilerTurn, OneThatIsAloneHasNobodyBesideIt) {
   for (int i = 0; i < 12; ++i)
     threads.emplace_back([&, i] {
       const bool alone = i % 4 == 3;
-      const CompilerTurn turn(alone ? CompilerTurn::Kind::kAlone
-                                    : CompilerTurn::Kind::kBesideOthers);
+      const CompilerTurn turn(alone ? CompilerTurn::Kind::kAlone : CompilerTurn::Kind::kWithOthers);
       const int now = ++running;
       if (now > most) most = now;
       std::this_thread::sleep_for(milliseconds(30));

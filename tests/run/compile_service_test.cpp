@@ -106,12 +106,12 @@ TEST(DryImportEnds, AreClaimsWithinBounds) {
                  {"cause", std::string(1000, 'c')},
                  {"message", std::string(100'000, 'm')},
                  {"outcome", "harness_fault"}};
-  const auto told = read_dry_import_end(end.dump());
-  ASSERT_TRUE(told);
-  EXPECT_EQ(told->stage, "init");
-  EXPECT_EQ(told->outcome, Outcome::kCrash) << "nobody says of itself that kbench is at fault";
-  EXPECT_EQ(told->cause.size(), sizeof(protocol::FailedBody::cause) - 1);
-  EXPECT_EQ(told->message.size(), sizeof(protocol::FailedBody::message) - 1);
+  const auto reported = read_dry_import_end(end.dump());
+  ASSERT_TRUE(reported);
+  EXPECT_EQ(reported->stage, "init");
+  EXPECT_EQ(reported->outcome, Outcome::kCrash) << "a candidate cannot report a fault of kbench";
+  EXPECT_EQ(reported->cause.size(), sizeof(protocol::FailedBody::cause) - 1);
+  EXPECT_EQ(reported->message.size(), sizeof(protocol::FailedBody::message) - 1);
   for (const auto& body : {nested(5'000'000), std::string("{}"), std::string(R"({"stage": 3})"),
                            std::string(), nested(1)})
     EXPECT_FALSE(read_dry_import_end(body)) << body.substr(0, 100);

@@ -93,8 +93,9 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     const std::string others =
         report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
     if (found.of_other_problems > 0 && !arguments.candidates.empty())
-      input.notes.push_back(
-          fmt::format("{} left out, because their problems were not named", others));
+      input.notes.push_back(fmt::format(
+          "{} left out, because the problems asked for do not include theirs; the first is {}",
+          others, found.first_of_other_problems));
     if (input.candidates.empty())
       throw UsageError(fmt::format(
           "no candidates for {}, but {} for other problems: name the problem set as well, as in "

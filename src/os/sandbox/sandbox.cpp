@@ -30,9 +30,9 @@ namespace fs = std::filesystem;
 
 /// Far above any file that a candidate needs.
 constexpr rlim_t kFileBytes = rlim_t{1} << 30;
-/// Descriptors: those of one frame from the judge, a process's own, and CUDA's for each GPU. It
-/// must be far below the usual limit of a user's processes (1024). If a user has more descriptors
-/// in flight between sockets than a process may have open, that process cannot send any.
+/// Open descriptors: enough for one frame from the judge, the process's own, and CUDA's for each
+/// GPU. The limit must be far below the usual limit of a user's processes (1024). A process cannot
+/// send descriptors if its user has more in flight than that process may have open.
 constexpr rlim_t kOpenFiles = 320;
 constexpr rlim_t kOpenFilesPerGpu = 32;
 constexpr rlim_t kGpusCounted = 8;
@@ -59,7 +59,7 @@ constexpr SandboxPartRow kParts[] = {
     {SandboxPart::kTemporary, "own_tmp", kUserNamespaces},
 };
 
-/// Programs, libraries and the machine's files that they read; no files of users.
+/// Programs, libraries and the configuration that they read; no files of users.
 constexpr const char* kSystem[] = {"/usr",
                                    "/bin",
                                    "/sbin",
@@ -75,15 +75,15 @@ constexpr const char* kSystem[] = {"/usr",
                                    "/etc/nvidia",
                                    "/run/opengl-driver"};
 constexpr const char* kKernel[] = {"/proc", "/sys"};
-/// CUDA names its threads below /proc/self/task. The candidate must not write to other files of
-/// /proc/self, such as oom_score_adj.
+/// CUDA names its threads through /proc/self/task. Other files of /proc/self stay read-only,
+/// because oom_score_adj is one of them.
 constexpr const char* kDevices[] = {"/dev/null",   "/dev/zero",      "/dev/full",
                                     "/dev/random", "/dev/urandom",   "/dev/nvidia-caps",
                                     "/dev/dxg",    "/proc/self/task"};
 
 constexpr std::string_view kGpus[] = {"/dev/nvidia", "/dev/dxg"};
 
-/// GPUs of this machine by their device nodes: /dev/nvidia0 and so on.
+/// The number of GPUs of this machine, counted by device nodes: /dev/nvidia0 and so on.
 rlim_t gpu_nodes() {
   rlim_t count = 0;
   std::error_code ignored;
@@ -106,7 +106,7 @@ bool& is_filtered() {
   return filtered;
 }
 
-/// Since Linux 6.14 each PID namespace has its own limit; before, it is the machine's.
+/// Since Linux 6.14 each PID namespace has its own limit; older kernels have one for the machine.
 bool has_own_pid_max() {
   utsname system{};
   int major = 0;
@@ -164,7 +164,7 @@ bool limit_processes(bool own_pids, bool own_user) {
   const rlim_t most = kProcesses + kProcessesPerCore * std::thread::hardware_concurrency();
   bool bounded =
       own_pids && has_own_pid_max() && write_file("/proc/sys/kernel/pid_max", std::to_string(most));
-  // Otherwise it would count all processes of this user on the machine.
+  // In a shared user namespace, the limit would count all processes of this user on the machine.
   if (own_user) set_limit(RLIMIT_NPROC, most);
   bounded = bounded || (own_user && !is_machine_root());
   return bounded;
@@ -224,14 +224,14 @@ bool narrow_sandbox(std::span<const std::string_view> prefixes) {
 
 bool close_gpus() {
   const bool narrowed = narrow_sandbox(kGpus);
-  // Landlock's second layer applies only to this thread and its later children. CUDA's own threads
-  // are older, and a candidate's host code can make them run its functions.
+  // Landlock's second layer applies only to this thread and its later children. CUDA's threads are
+  // older, and a candidate's host code can make them run its functions.
   return (!is_filtered() || refuse_gpu_requests()) && narrowed;
 }
 
 SandboxParts probe_sandbox() {
   auto [ours, theirs] = socket_pair();
-  // The child has one thread, whatever this process has.
+  // The child has only one thread, even if this process has several.
   const pid_t prober = ::fork();
   if (prober == 0) {
     SandboxForker forker;
@@ -247,9 +247,9 @@ SandboxParts probe_sandbox() {
   }
   theirs.reset();
   std::uint32_t bits = 0;
-  const bool told = prober > 0 && ::read(ours.value(), &bits, sizeof bits) == sizeof bits;
+  const bool answered = prober > 0 && ::read(ours.value(), &bits, sizeof bits) == sizeof bits;
   if (prober > 0) ::waitpid(prober, nullptr, 0);
-  return SandboxParts::from_bits(told ? bits : 0);
+  return SandboxParts::from_bits(answered ? bits : 0);
 }
 
 }  // namespace kbench

@@ -70,7 +70,7 @@ class ComparisonConsole : private ConsoleLines {
       for (std::size_t i = 0; i < shown.size(); ++i)
         rows[i + 1].push_back(column.cell(view, *shown[i]));
     }
-    // A remark stands behind its row if there is room, else below.
+    // A remark follows its row if there is room, else it goes below.
     std::vector<std::string> remarks;
     for (auto& row : rows) {
       remarks.push_back(std::move(row.back()));
@@ -92,8 +92,8 @@ class ComparisonConsole : private ConsoleLines {
   }
 
   /// Writes columns two spaces apart. If a line is too long, names are cut first, then the line.
-  /// The first row is a heading; `tones` are those of the first cells. A row's remark that does not
-  /// fit behind it stands below.
+  /// The first row is a heading. `tones`: the tone of each row's first cell. A row's remark goes
+  /// below the row if it does not fit after it.
   void table(const Table& rows, const std::vector<bool>& right, std::vector<bool> names,
              const std::vector<Tone>& tones = {}, const std::vector<std::string>& remarks = {}) {
     names.resize(right.size());
@@ -109,11 +109,11 @@ class ComparisonConsole : private ConsoleLines {
       text = fitted(text, width_ - std::min(width_, widths[0]));
       const std::string first = padded(fitted(rows[r][0], widths[0]), widths[0]);
       const std::string remark = r < remarks.size() ? remarks[r] : std::string();
-      const bool beside = widths[0] + columns(text) + 2 + columns(remark) <= width_;
-      if (!remark.empty() && beside) text += "  " + remark;
+      const bool fits = widths[0] + columns(text) + 2 + columns(remark) <= width_;
+      if (!remark.empty() && fits) text += "  " + remark;
       line(r == 0 ? painted(Tone::kBold, first + text)
                   : painted(r < tones.size() ? tones[r] : Tone::kPlain, first) + text);
-      if (!beside) labelled("", 6, remark);
+      if (!fits) labelled("", 6, remark);
     }
   }
 

@@ -15,9 +15,9 @@ namespace {
 using nlohmann::json;
 
 /// Deepest nesting of an honest message: an object of lists, or of texts by name. Deeper values are
-/// refused while parsing, because copying and writing them recurses.
+/// refused while parsing, because copying and writing values recurses.
 constexpr int kDeepest = 2;
-/// The most values in one message. In memory they take many times the bytes of their text.
+/// The most values in one message. Values take many times more memory than their text.
 constexpr std::size_t kMostValues = 20'000;
 
 struct TooMuch {
@@ -94,7 +94,7 @@ bool fits(FieldKind kind, const json& value) {
     case FieldKind::kBool:
       return value.is_boolean();
     case FieldKind::kTextsByName:
-      // A docstring that is no text is ignored, and is no reason to refuse the function.
+      // A docstring that is not a text is ignored; the function is still accepted.
       return value.is_object() &&
              std::ranges::all_of(value, [](const json& item) { return item.is_primitive(); });
   }
@@ -149,11 +149,11 @@ std::optional<DryImportEnd> read_dry_import_end(std::string_view body) {
   constexpr std::size_t kMessageBytes = sizeof(protocol::FailedBody::message) - 1;
   try {
     const json end = bounded_json(body);
-    DryImportEnd told{cut(end.at("stage"), kCauseBytes), Outcome::kLoadFailure,
-                      cut(end.at("cause"), kCauseBytes), cut(end.at("message"), kMessageBytes)};
+    DryImportEnd reported{cut(end.at("stage"), kCauseBytes), Outcome::kLoadFailure,
+                          cut(end.at("cause"), kCauseBytes), cut(end.at("message"), kMessageBytes)};
     if (const auto outcome = outcome_from_name(end.value("outcome", "")))
-      told.outcome = protocol::claimable(*outcome);
-    return told;
+      reported.outcome = protocol::claimable(*outcome);
+    return reported;
   } catch (const TooMuch&) {
     return std::nullopt;
   } catch (const json::exception&) {

@@ -84,7 +84,7 @@ Extension join(const HostModule& host, const Artifact& device) {
   return extension;
 }
 
-/// The folder of results. A run keeps them to its end, so they would fill the memory.
+/// The folder of results. A run keeps all results to its end, which would be too much for memory.
 std::filesystem::path folder_of_results(const HostSetup& setup) {
   return (setup.cache.empty() ? std::filesystem::temp_directory_path() : setup.cache) / "built";
 }
@@ -128,8 +128,8 @@ HostCompiler& ExtensionBuilder::host() {
 
 std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
                                                             const ExtensionOwner& owner) {
-  // The key includes the owner's source, because a failure for lack of one owner's budget is no
-  // answer for another owner.
+  // The key includes the owner's source, because a failure for lack of one owner's budget must not
+  // reach another owner.
   const std::string key = Sha256()
                               .field(request.dump(-1, ' ', false, json::error_handler_t::replace))
                               .field(owner.file_name)
@@ -138,8 +138,8 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
   const std::lock_guard lock(mutex_);
   auto& future = known_[key];
   if (!future.valid()) {
-    // The future keeps its bound arguments as long as it lives, so the function moves the texts out
-    // to free them.
+    // The future keeps its bound arguments alive, so the function moves the texts out of them to
+    // free memory.
     auto build = [this, texts = request, whose = owner, budget = budget_of(owner)]() mutable {
       const json asked = std::move(texts);
       const ExtensionOwner by = std::move(whose);
@@ -189,7 +189,7 @@ ExtensionResult ExtensionBuilder::build_now(const json& request, const Extension
   } catch (const Error&) {
     throw;
   } catch (const std::logic_error& error) {
-    // The same request would fail each time, so this is no fault of the machine.
+    // The same request would fail each time, so the machine is not at fault.
     return refused(kCompilerFault, fmt::format("cannot build this extension: {}", error.what()));
   } catch (const std::exception& error) {
     // Any other exception would end the run and not only this candidate.
@@ -317,7 +317,7 @@ ExtensionResult ExtensionBuilder::fall_back(const json& request, const Extension
   return build_whole(request, owner, texts, error);
 }
 
-/// nvcc's result is the verdict, because authors test with its headers and its language.
+/// nvcc's result is the verdict, because authors test with nvcc's headers and language.
 ExtensionResult ExtensionBuilder::build_whole(const json& request, const ExtensionOwner& owner,
                                               const TextsRead& texts, const ExtensionError& error) {
   const std::string fallback = fmt::format("{}: {}", error.cause, error.message);
@@ -346,8 +346,8 @@ ExtensionResult ExtensionBuilder::build_whole(const json& request, const Extensi
 /// All folders where nvcc looks for headers, except the candidate's own.
 std::vector<std::filesystem::path> ExtensionBuilder::header_folders() {
   auto folders = setup_.includes;
-  const auto beside = nvcc_.headers();
-  folders.insert(folders.end(), beside.begin(), beside.end());
+  const auto own = nvcc_.headers();
+  folders.insert(folders.end(), own.begin(), own.end());
   folders.insert(folders.end(), {"/usr/include", "/usr/local/include"});
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/usr/include/c++", ignored))

@@ -35,7 +35,7 @@ namespace {
 using nlohmann::json;
 using run::JudgeClient;
 
-/// A problem is tried once more with a new judge if the judge died.
+/// If the judge died, the problem is tried once more with a new judge.
 constexpr int kAttempts = 2;
 
 run::WorkerLimits limits_for(double problem_limit_s) {
@@ -89,7 +89,7 @@ struct AuditRun::Impl {
   }
 
   /// Audits one problem on a device. Makes a judge if there is none.
-  void audit(const Problem& problem, const QueueDevice& device, std::size_t beside,
+  void audit(const Problem& problem, const QueueDevice& device, std::size_t queues,
              std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
     const auto signature =
         source
@@ -104,7 +104,7 @@ struct AuditRun::Impl {
     setup.device = device;
     setup.options = &options.check;
     setup.secret = secret;
-    setup.device_queues = beside;
+    setup.device_queues = queues;
     run::Prepared prepared;
     prepared.problem = &problem;
     prepared.sizes = sizes_of.at(&problem);
@@ -212,12 +212,12 @@ bool AuditRun::run(const std::vector<Problem>& problems, const Sink& sink) {
   std::atomic<bool> stopped = false;
   std::mutex mutex;
   std::exception_ptr fault;
-  const auto work = [&](const QueueDevice& device, std::size_t beside) {
+  const auto work = [&](const QueueDevice& device, std::size_t queues) {
     std::unique_ptr<JudgeClient> judge;
     try {
       for (std::size_t i; !stopped && (i = next++) < problems.size();) {
         const auto start = std::chrono::steady_clock::now();
-        impl_->audit(problems[i], device, beside, judge, blanks[i]);
+        impl_->audit(problems[i], device, queues, judge, blanks[i]);
         const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
         blanks[i].seconds = took.count();
         const std::lock_guard lock(mutex);

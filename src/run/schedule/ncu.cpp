@@ -22,7 +22,7 @@ namespace {
 namespace fs = std::filesystem;
 using nlohmann::json;
 
-/// Nsight Compute runs the kernel several more times for each section.
+/// Each section takes several more runs of the kernel.
 constexpr const char* kSections[] = {
     "SpeedOfLight",   "ComputeWorkloadAnalysis", "MemoryWorkloadAnalysis",
     "SchedulerStats", "WarpStateStats",          "Occupancy",
@@ -88,7 +88,7 @@ void profile_by_ncu(const fs::path& ncu, const fs::path& kbench, const QueueDevi
   const std::string name =
       candidate.kind == CandidateKind::kModule ? "candidate.py" : "candidate.cu";
   folder.write(name, candidate.source);
-  for (const auto& [beside, text] : candidate.files) folder.write(beside, text);
+  for (const auto& [file, text] : candidate.files) folder.write(file, text);
   const fs::path log = folder.path() / "ncu.txt";
   SpawnOptions spawn;
   spawn.env = {{kHeldForUs, device.gpu ? device.gpu->uuid : ""}, {"NO_COLOR", "1"}};

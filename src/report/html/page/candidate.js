@@ -8,7 +8,7 @@ const panel = document.getElementById("panel");
 const panelHead = (row) => {
   const outcome = kbench.rows.outcomes[kbench.rows.outcome[row]], cause = kbench.rows.causes[kbench.rows.cause[row]];
   const step = (label, by) => {
-    const to = kbench.beside(row, by);
+    const to = kbench.neighbour(row, by);
     return kbench.make("button", { type: "button", "data-step": by, disabled: to === null,
       onclick: () => kbench.change({ open: to }) }, label);
   };
@@ -55,7 +55,7 @@ kbench.drawCandidate = () => {
   (again || panel.querySelector(".close")).focus();
 };
 
-// Tab cycles within the panel, also after a click outside has moved the focus.
+// Tab cycles within the panel, even if a click outside has moved the focus.
 const tabInPanel = (event) => {
   const stops = [...panel.querySelectorAll("button, a[href], summary, [tabindex='0']")]
     .filter((stop) => !stop.disabled && stop.getClientRects().length > 0);

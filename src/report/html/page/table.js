@@ -4,7 +4,7 @@
 
 const rowHeight = 28;
 const textColumn = (title, column, texts, label) => {
-  // Texts are sorted once; rows then compare their texts' places.
+  // Texts are sorted once; rows are then compared by their texts' positions.
   const order = texts.map((_, i) => i).sort((a, b) => label(texts[a]).localeCompare(label(texts[b]), "en", { numeric: true }));
   const rank = new Array(texts.length);
   order.forEach((text, place) => { rank[text] = place; });
@@ -103,7 +103,7 @@ kbench.drawTable = () => {
     body.replaceChildren(...lines);
   };
   box.addEventListener("scroll", () => draw(false), { passive: true });
-  // In the next animation frame, because drawing rows may change the observed height.
+  // Waits for the next animation frame, because drawing rows may change the observed height.
   new ResizeObserver(() => requestAnimationFrame(() => draw(false))).observe(box);
 
   const refresh = () => {
@@ -169,8 +169,8 @@ kbench.drawTable = () => {
   });
   kbench.printTable = (now) => { printing = now; draw(true); };
   kbench.focusTable = () => box.focus({ preventScroll: true });
-  // The candidate `step` rows behind another in the table's current order; null if there is none.
-  kbench.beside = (row, step) => {
+  // The candidate `step` rows after another in the table's current order; null if there is none.
+  kbench.neighbour = (row, step) => {
     const place = shown.indexOf(row);
     return place < 0 || shown[place + step] === undefined ? null : shown[place + step];
   };

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kMostFiles = 32, kMostNames = 64, kMostFolders = 8, kLongestName = 256;
 
-/// Endings of the files that torch's `load` compiles, and of those that they include.
+/// Extensions of the files that torch's `load` compiles, and of those that they include.
 constexpr std::array<std::string_view, 10> kSourceEndings = {".cu", ".cuh", ".cpp", ".cc", ".cxx",
                                                              ".c",  ".h",   ".hpp", ".hh", ".inl"};
 
@@ -21,7 +21,7 @@ bool is_source(const fs::path& path) {
   return std::ranges::find(kSourceEndings, path.extension().native()) != kSourceEndings.end();
 }
 
-/// Calls `take` with each text between two quotes of one kind in one line.
+/// Calls `take` with each text in quotes; both quotes are `quote` and on one line.
 template <typename Take>
 void each_quoted(std::string_view source, char quote, Take&& take) {
   std::size_t begin = source.find(quote);
@@ -53,11 +53,11 @@ void each_included(std::string_view source, Take&& take) {
   }
 }
 
-/// True if a file in a module's own folder is named like a sample of a problem.
+/// True if a file in a module's own folder has a sample's name.
 bool is_named_as_sample(const fs::path& name) {
   const std::string stem = name.stem().string();
   if (name.has_parent_path() || !(is_code_file(name) || is_response_file(name))) return false;
-  // "kernel_2" names a sample among answers. Among a module's own files it may be any source.
+  // "kernel_2" may be a sample's name, but among a module's own files it may be any source.
   const bool counts =
       stem.starts_with("sample") || (!stem.empty() && stem[0] >= '0' && stem[0] <= '9');
   return run_file_name(stem) || (counts && names_sample(stem));
@@ -71,9 +71,9 @@ class AccompanyingFiles {
 
   std::map<std::string, std::string> take() { return std::move(files_); }
 
-  /// Adds that file if it lies below the root and is no sample.
+  /// Adds the file if it lies below the root and is not a sample.
   void add(const fs::path& path) {
-    // A link out of the folder would add a file that is not the candidate's.
+    // A link out of the folder leads to a file that is not the candidate's.
     if (files_.size() >= kMostFiles || files_.contains(path.string()) ||
         !leads_inside(root_ / path, root_) || is_sample(path))
       return;
@@ -81,7 +81,7 @@ class AccompanyingFiles {
     if (file.error.empty() && !file.too_large) files_.emplace(path.string(), std::move(file.bytes));
   }
 
-  /// Adds the files that the files include, directly or not. Searches the including file's folder,
+  /// Adds what the collected files include, directly or not. Searches the including file's folder,
   /// then `folders`.
   void add_headers(const std::set<fs::path>& folders) {
     for (std::size_t before = 0; before != files_.size();) {
@@ -112,12 +112,13 @@ class AccompanyingFiles {
 
 }  // namespace
 
-std::map<std::string, std::string> files_beside(const fs::path& candidate, std::string_view source,
-                                                const std::set<fs::path>& samples) {
+std::map<std::string, std::string> accompanying_files(const fs::path& candidate,
+                                                      std::string_view source,
+                                                      const std::set<fs::path>& samples) {
   std::error_code error;
   const fs::path root = fs::canonical(fs::absolute(candidate).parent_path(), error);
   if (error) return {};
-  // A file may be named in parts: os.path.join(here, "csrc", "relu.cu").
+  // A module may join the parts of a path: os.path.join(here, "csrc", "relu.cu").
   std::set<fs::path> names, folders{""};
   const auto note = [&](std::string_view text) {
     const fs::path name = fs::path(text).lexically_normal();
@@ -131,11 +132,11 @@ std::map<std::string, std::string> files_beside(const fs::path& candidate, std::
   };
   each_quoted(source, '"', note);
   each_quoted(source, '\'', note);
-  AccompanyingFiles accompanying_files(root, samples);
+  AccompanyingFiles collected(root, samples);
   for (const fs::path& folder : folders)
-    for (const fs::path& name : names) accompanying_files.add((folder / name).lexically_normal());
-  accompanying_files.add_headers(folders);
-  return accompanying_files.take();
+    for (const fs::path& name : names) collected.add((folder / name).lexically_normal());
+  collected.add_headers(folders);
+  return collected.take();
 }
 
 }  // namespace kbench
