@@ -8,6 +8,8 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <fstream>
+
 #include "cli/sandboxed_run.hpp"
 
 namespace kbench::test {
@@ -46,7 +48,7 @@ std::string raised_by(const std::string& call) {
          " != 0:\n        raise OSError(ctypes.get_errno())";
 }
 
-/// The home of whoever runs the tests, or the folder of all homes where that lies in /tmp: a
+/// The home of the user who runs the tests, or the folder of all homes if that is in /tmp: a
 /// sandbox has a /tmp of its own.
 std::string users_home() {
   const char* home = std::getenv("HOME");
@@ -57,11 +59,14 @@ std::string users_home() {
 /// What candidates try; each succeeds where nothing holds them back.
 std::vector<Attempt> attempts(const TempFolder& folder) {
   static const Server kServer;
-  const auto home = test_environment().at(0).second;
+  // Below /tmp the folder itself may be there, as one on the way to what a candidate may read.
+  const fs::path kept = fs::path(test_environment().at(0).second) / "kept";
+  fs::create_directories(kept.parent_path());
+  std::ofstream(kept) << "not a candidate's";
   const auto set = (folder.path() / "set/level1/1_ReluScale.py").string();
   return {
       {"passwd", "Path('/etc/passwd').read_text()"},
-      {"home", fmt::format("os.listdir('{}')", home)},
+      {"home", fmt::format("Path('{}').read_text()", kept.string())},
       {"problem", fmt::format("Path('{}').read_text()", set)},
       {"others", fmt::format("os.listdir('{}')", (folder.path() / "mine").string())},
       {"result", fmt::format("open('{}')", (folder.path() / "run.jsonl").string())},
