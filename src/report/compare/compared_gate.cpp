@@ -30,7 +30,7 @@ std::string reasons(const ComparedView& view, bool by_time) {
                                            is_right(view.other_record(sample)) && !is_timed(sample)
                                      : sample.change == Change::kNotComparable;
     if (!counts_here) continue;
-    // On different devices the speedup decides, so the two devices are the reason.
+    // Here a speedup decides because the devices differ, so the two devices are the reason.
     const bool other_device = by_time && sample.basis == Basis::kSpeedup;
     ++counts[other_device ? fmt::format("{} and {}", view.base_record(sample).device,
                                         view.other_record(sample).device)

@@ -65,8 +65,8 @@ class Reader {
   Expectations& expected_;
 };
 
-/// The expectation for a model's problem. One that names the problem goes before kAnyProblem; then
-/// one that names the model goes before one for every model.
+/// The expectation for a model's problem. The problem's name has precedence over kAnyProblem, then
+/// the model's name over an entry for every model.
 using Outcomes = decltype(Expectations::outcomes);
 Outcomes::const_iterator find(const Outcomes& outcomes, const ManifestEntry& entry) {
   for (const std::string& problem : {entry.problem.str(), std::string(kAnyProblem)})
@@ -139,7 +139,7 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
 }
 
 void write_expectations(const Report& report, std::ostream& out) {
-  // If there is only one model, the file does not name it, so it also fits another model.
+  // With only one model, the file does not name it, so the file also fits other models.
   std::set<Interned> models;
   for (const std::size_t index : report.candidates) models.insert(report.run.records[index].model);
   json whole = json::object();

@@ -34,7 +34,7 @@ void look_for_cheats(const Report& report, std::vector<std::string>& sentences) 
         named(cheats)));
 }
 
-/// Adds a sentence for each kind of failure that the comparison with the older run shows.
+/// Adds a sentence for each kind of failure relative to the older run.
 void hold_against(const report::ComparedView& view, const FailOn& fail_on, const std::string& older,
                   std::vector<std::string>& sentences) {
   std::vector<std::string> broken, slower;
@@ -98,7 +98,8 @@ FailOnResult failed_on(const Report& report, const FailOn& fail_on, const Compar
   if (fail_on.regression) options.regression = *fail_on.regression;
   std::vector<ComparedRun> runs(2);
   runs[0] = *older;
-  // The same selection for the older run: else every sample that it leaves out would be missing.
+  // The older run gets the same selection; otherwise every sample that it leaves out would look
+  // missing.
   report.options.select.apply(runs[0].run);
   runs[1] = {.name = "this run", .run = report.run};
   const Comparison comparison = build_comparison(std::move(runs), options);

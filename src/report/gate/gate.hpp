@@ -13,26 +13,26 @@
 
 namespace kbench {
 
-/// A value that every model must reach for exit code 0
-/// (`--fail-under [levelN.]METRIC[@ci]=X`).
+/// A value that every model must reach for exit code 0 (`--fail-under [levelN.]METRIC[@ci]=X`).
 struct Gate {
   Metric metric;
   int level = -1;  ///< only this level's problems count; −1: all
-  /// The lower end of the metric's interval must reach `least`, not the value: a name that ends in
-  /// "@ci". For a metric whose own name ends in "@ci" write it twice: "fast_1@ci@ci".
+  /// True if the name ends in "@ci": the lower end of the metric's interval must reach `least`, not
+  /// only the value. A metric whose own name ends in "@ci" needs it twice: "fast_1@ci@ci".
   bool at_lower_end = false;
   double least = 0;
 
   std::string name() const;  ///< "level1.geomean@ci"
 };
-/// Parses such an argument; throws UsageError for an unknown metric or a value that is no number.
+/// Parses such an argument. Throws UsageError for an unknown metric or a value that is not a
+/// number.
 Gate parse_gate(std::string_view argument);
-/// One sentence for each gate that a model does not meet. A metric without a value meets no gate,
-/// nor does a run with an empty manifest. Throws UsageError for a gate that needs a GPU's times in
+/// One sentence for each gate that a model does not meet. A metric without a value fails its gate,
+/// and an empty manifest fails every gate. Throws UsageError for a gate that needs a GPU's times in
 /// a report of the CPU, and for a level without problems.
 std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gate>& gates);
 
-/// In Expectations: stands for all problems that the file does not name.
+/// The key of an expectation for all problems that the file does not name.
 inline constexpr const char* kAnyProblem = "*";
 
 /// The outcomes that problems must have (`--expect FILE`).
@@ -42,12 +42,12 @@ struct Expectations {
   /// problems that are not named.
   std::map<std::pair<std::string, std::string>, std::vector<Outcome>> outcomes;
 };
-/// Reads an object of problem → outcome or list of outcomes, or of model → such an object. Throws
-/// UsageError that names what it cannot read or the outcome that does not exist.
+/// Reads {problem: outcome or list of outcomes}, or {model: such an object}. Throws UsageError that
+/// names the text that it cannot read or the unknown outcome.
 Expectations read_expectations(const std::filesystem::path& file);
 /// One sentence for each sample with another outcome or without a verdict, and for each selected
-/// problem of the file that the run lacks; also one if no sample has an expectation. Problems
-/// without an expectation are not checked.
+/// problem of the file that the run lacks. One sentence also if no sample has an expectation.
+/// Problems without an expectation are not checked.
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected);
 /// Writes a run's outcomes for read_expectations(): for each problem those of its samples.
 void write_expectations(const Report& report, std::ostream& out);
@@ -64,13 +64,13 @@ struct FailOn {
 void parse_fail_on(std::string_view argument, FailOn& fail_on);
 /// What `--fail-on` found in a report.
 struct FailOnResult {
-  /// One for each kind of failure found, with the names of its first samples, and one for each kind
-  /// that could not be checked. Empty: the gate passes.
+  /// A sentence for each kind of failure found, with the names of its first samples, and for each
+  /// kind that could not be checked. Empty: the gate passes.
   std::vector<std::string> sentences;
   std::string compared;  ///< how many samples were compared with the older run; empty: none
 };
-/// Checks a report. `older` is the run that `--against` names, or null; the report's selection also
-/// applies to it. Throws UsageError if `older` is needed and null, and for `regression` on a run of
+/// Checks a report. `older`: the run that `--against` names, or null; the report's selection also
+/// applies to it. Throws UsageError if `older` is null but needed, and for `regression` on a run of
 /// the CPU.
 FailOnResult failed_on(const Report& report, const FailOn& fail_on, const ComparedRun* older);
 /// Throws UsageError if `fail_on` needs the times of a GPU.

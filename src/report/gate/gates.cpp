@@ -36,7 +36,7 @@ std::string model_name(const SummaryRow& row) {
               : " as judged by " + report::printable(row.judge.str()));
 }
 
-/// Says that the row does not meet the gate; empty if it does.
+/// The sentence that the row does not meet the gate; empty if it does.
 std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& gate) {
   const std::optional<double>& value = gate.at_lower_end ? estimate.lo : estimate.value;
   if (value && *value >= gate.least) return "";
@@ -46,7 +46,7 @@ std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& g
       gate.least);
 }
 
-/// The scored samples of that level's problems; all of them for −1.
+/// The scored samples of that level's problems; for −1, of all.
 report::ScoredSampleGroup of_level(const RunFile& run, report::ScoredSampleGroup group, int level) {
   if (level >= 0)
     std::erase_if(group.scored_samples, [&](const report::ScoredSample& scored_sample) {
