@@ -259,13 +259,27 @@ Question softmax() {
            {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}}};
 }
 
+/// The answer to drawn inputs changes little if `a` and `b` are exchanged: within the tolerance of
+/// half precision. The answer to tiny inputs changes much.
+Question nearly_equal() {
+  const std::string a = "self.a = nn.Parameter(torch.rand(1).half() + 1)\n";
+  const std::string b = "self.b = nn.Parameter(torch.rand(1).half() + 1)\n";
+  const std::string forward = "return x * (self.a + self.b) + 0.01 * (self.a - self.b)\n";
+  return {problem(a + b, forward, "torch.randn(64, 64).half()"),
+          {{"same", {"correct", "as_built", candidate(a + b, forward)}},
+           {"reversed", {"correct", "by_name", candidate(b + a, forward)}},
+           {"reversed_and_renamed",
+            {"mismatch", "",
+             candidate("self.p = nn.Parameter(torch.rand(1).half() + 1)\n"
+                       "self.q = nn.Parameter(torch.rand(1).half() + 1)\n",
+                       "return x * (self.q + self.p) + 0.01 * (self.q - self.p)\n")}}}};
+}
+
 /// The same for one of those that are judged together.
 std::map<std::string, Record> judged(const std::string& problem) {
-  static const Questions kQuestions{{"1_Halved", halved()},
-                                    {"2_ThreeLayers", three_layers()},
-                                    {"3_Norm", norm()},
-                                    {"4_Tensors", tensors()},
-                                    {"5_Softmax", softmax()}};
+  static const Questions kQuestions{{"1_Halved", halved()},   {"2_ThreeLayers", three_layers()},
+                                    {"3_Norm", norm()},       {"4_Tensors", tensors()},
+                                    {"5_Softmax", softmax()}, {"6_NearlyEqual", nearly_equal()}};
   static const JudgedRun kRun = run_of(kQuestions);
   return judged(kRun, problem, kQuestions.at(problem).samples);
 }
@@ -294,6 +308,8 @@ TEST(Weights, OfANormThatIsFoldedIntoAConvolution) {
 TEST(Weights, OfTensorsThatKnowNoDefaultDevice) { judged("4_Tensors"); }
 
 TEST(Weights, AreChosenWhereTheAnswerDependsOnThemAlone) { judged("5_Softmax"); }
+
+TEST(Weights, AreThoseWithTheSmallerErrorIfBothWaysAreRight) { judged("6_NearlyEqual"); }
 
 /// One that is right as built is built once for each trial, one that is not twice for the first.
 TEST(Weights, AreChosenOnce) {

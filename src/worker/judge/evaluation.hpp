@@ -109,9 +109,9 @@ class Evaluation {
   /// Has a module build the model of a slot, with weights that it comes by in the way chosen.
   void build_model(std::size_t slot);
   void take_built(const protocol::Message& message);
-  /// Whether a module's models stay as they are built, by what its first answer is. Else from now
-  /// on they are given weights, and that of the slot is built anew.
-  bool keeps_as_built(std::size_t slot, bool is_right);
+  /// Decides by a module's first answers if its models stay as they are built or are given weights.
+  /// False if the model of the slot was built anew, in the other way: it has to answer again.
+  bool chooses_weights(std::size_t slot, const JudgedAnswer& answer, bool is_right);
   /// Throws where a kernel or an extension is wrong once some of its weights change in place.
   void check_weights_read(std::size_t slot);
   /// Gives extensions new tensors of weights that have changed in the memory of those slots.
@@ -371,13 +371,14 @@ class Evaluation {
   bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
   bool reads_unwritten_ = false;        ///< see reads_unwritten(): of the first wrong trial
   PoisonOrder poisons_;
-  double norm_error_ = 0;          ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;            ///< one call has come back
-  bool as_built_ = false;          ///< a module's weights are what its constructor made
-  bool has_chosen_ = false;        ///< that is no longer to be decided
-  protocol::BuiltBody built_{};    ///< of the model that was built last
-  bool has_dead_kernels_ = false;  ///< its kernels change nothing
-  double quickest_ms_ = 0;         ///< of the calls after the first, messages included; 0 before
+  double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
+  bool called_ = false;      ///< one call has come back
+  bool as_built_ = false;    ///< a module's weights are what its constructor made
+  bool has_chosen_ = false;  ///< that is no longer to be decided
+  std::optional<double> as_built_ratio_;  ///< worst_ratio of an answer as built that may be right
+  protocol::BuiltBody built_{};           ///< of the model that was built last
+  bool has_dead_kernels_ = false;         ///< its kernels change nothing
+  double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
   bool by_kernelbench_;
   /// Near misses, and answers to further sets.
   std::vector<TrialResult> asked_again_;

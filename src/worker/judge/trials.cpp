@@ -70,8 +70,8 @@ void Evaluation::run_trials() {
       result = judge_outputs(slot, set);
     }
     const bool fits = result.wrong_elements == 0 || NearMisses(1).takes(result);
-    if (!has_chosen_ && !keeps_as_built(slot, fits)) {
-      --trial;  // once more, with weights that it is given
+    if (!has_chosen_ && !chooses_weights(slot, result, fits)) {
+      --trial;  // once more, with its weights made in another way
       is_again = true;
       continue;
     }

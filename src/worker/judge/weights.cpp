@@ -10,14 +10,22 @@
 #include "worker/reference/changed_weights.hpp"
 #include "worker/reference/problem_values.hpp"
 
-// How a module's model comes by the reference's weights. It is built under the reference's seed: if
-// its first answer is right with what its constructor made of that, folded and packed as it may be,
-// it stays so in all trials, each of which has another seed. Else it is given weights. Kernels and
-// extensions get weights as arguments: one that keeps a copy of them from call to call is wrong
-// once some change in place.
+// How a module's model gets the reference's weights. It is built under the reference's seed. If its
+// first answer is right with the weights that its constructor made, it keeps that way in all
+// trials, each of which has another seed. Otherwise it is given weights. If both ways may be right,
+// the answer with the smaller error decides. Kernels and extensions get weights as arguments. One
+// that keeps a copy of them from call to call is wrong once some weights change in place.
 namespace kbench::worker {
 
 using protocol::MessageType;
+
+namespace {
+
+/// Rounding takes a smaller part of the tolerance. A larger error may come from other weights, if
+/// an answer depends little on them.
+constexpr double kRoundingShare = 0.1;
+
+}  // namespace
 
 void Evaluation::build_model(std::size_t slot) {
   const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
@@ -67,15 +75,27 @@ void Evaluation::take_built(const protocol::Message& message) {
   if (has_chosen_ && built_.weights_by_seed != 0) flag(kWeightsBySeed);
 }
 
-bool Evaluation::keeps_as_built(std::size_t slot, bool is_right) {
-  // One that holds all weights in their places would be given the same.
-  as_built_ = built_.is_given != 0 || (is_right && problem_.depends_on_weights_and_inputs());
-  has_chosen_ = true;
-  if (!as_built_)
-    build_model(slot);
-  else if (built_.weights_by_seed != 0)
-    flag(kWeightsBySeed);
-  return as_built_;
+bool Evaluation::chooses_weights(std::size_t slot, const JudgedAnswer& answer, bool is_right) {
+  if (!as_built_) {  // both ways may be within the tolerance: the nearer one is meant
+    has_chosen_ = true;
+    if (!is_right || answer.worst_ratio > *as_built_ratio_) {
+      as_built_ = true;
+      build_model(slot);
+      return false;
+    }
+  } else {
+    const bool proves = is_right && problem_.depends_on_weights_and_inputs();
+    // A model that holds all weights in their places would be given the same.
+    has_chosen_ = built_.is_given != 0 || !proves || answer.worst_ratio <= kRoundingShare;
+    if (built_.is_given == 0 && !(proves && has_chosen_)) {
+      if (proves) as_built_ratio_ = answer.worst_ratio;
+      as_built_ = false;
+      build_model(slot);
+      return false;
+    }
+  }
+  if (built_.weights_by_seed != 0) flag(kWeightsBySeed);
+  return true;
 }
 
 void Evaluation::renew_weights(std::span<const std::size_t> slots) {

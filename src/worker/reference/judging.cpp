@@ -44,10 +44,8 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
       comparison.allclose_at = std::min(
           comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);
     result.elements += got.numel();
-    if (comparison.wrong_elements > 0) {
-      result.worst_ratio = std::max(result.worst_ratio, comparison.max_rel_error / allowed);
-      result.whole = result.whole || expected_output.whole > 0;
-    }
+    result.worst_ratio = std::max(result.worst_ratio, comparison.max_rel_error / allowed);
+    if (comparison.wrong_elements > 0) result.whole = result.whole || expected_output.whole > 0;
     if (is_output)
       result.allclose_at = std::max(result.allclose_at.value_or(0), comparison.allclose_at);
     result.wrong_elements += comparison.wrong_elements;
