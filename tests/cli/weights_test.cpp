@@ -259,20 +259,15 @@ Question softmax() {
            {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}}};
 }
 
-/// The answer to drawn inputs changes little if `a` and `b` are exchanged: within the tolerance of
-/// half precision. The answer to tiny inputs changes much.
+/// An answer that depends so little on its weights that it is right, in half precision, if `a` and
+/// `b` are exchanged. Tiny inputs show the difference.
 Question nearly_equal() {
-  const std::string a = "self.a = nn.Parameter(torch.rand(1).half() + 1)\n";
-  const std::string b = "self.b = nn.Parameter(torch.rand(1).half() + 1)\n";
-  const std::string forward = "return x * (self.a + self.b) + 0.01 * (self.a - self.b)\n";
+  const std::string a = "self.a = nn.Parameter(torch.rand(1).half() / 5 + 1)\n";
+  const std::string b = "self.b = nn.Parameter(torch.rand(1).half() / 5 + 1)\n";
+  const std::string forward = "return x * (self.a + self.b) + 0.05 * (self.a - self.b)\n";
   return {problem(a + b, forward, "torch.randn(64, 64).half()"),
           {{"same", {"correct", "as_built", candidate(a + b, forward)}},
-           {"reversed", {"correct", "by_name", candidate(b + a, forward)}},
-           {"reversed_and_renamed",
-            {"mismatch", "",
-             candidate("self.p = nn.Parameter(torch.rand(1).half() + 1)\n"
-                       "self.q = nn.Parameter(torch.rand(1).half() + 1)\n",
-                       "return x * (self.q + self.p) + 0.01 * (self.q - self.p)\n")}}}};
+           {"reversed", {"correct", "by_name", candidate(b + a, forward)}}}};
 }
 
 /// The same for one of those that are judged together.

@@ -21,9 +21,9 @@ using protocol::MessageType;
 
 namespace {
 
-/// Rounding takes a smaller part of the tolerance. A larger error may come from other weights, if
-/// an answer depends little on them.
-constexpr double kRoundingShare = 0.1;
+/// If other weights cause errors of so many tolerances, a right answer proves that the weights are
+/// right. Below that it may be right by chance.
+constexpr double kProvingError = 20;
 
 }  // namespace
 
@@ -84,11 +84,12 @@ bool Evaluation::chooses_weights(std::size_t slot, const JudgedAnswer& answer, b
       return false;
     }
   } else {
-    const bool proves = is_right && problem_.depends_on_weights_and_inputs();
     // A model that holds all weights in their places would be given the same.
-    has_chosen_ = built_.is_given != 0 || !proves || answer.worst_ratio <= kRoundingShare;
-    if (built_.is_given == 0 && !(proves && has_chosen_)) {
-      if (proves) as_built_ratio_ = answer.worst_ratio;
+    const bool is_given = built_.is_given != 0;
+    const double error = is_given || !is_right ? 0 : problem_.error_of_other_weights();
+    has_chosen_ = error == 0 || error >= kProvingError;
+    if (!is_given && error < kProvingError) {
+      if (error > 0) as_built_ratio_ = answer.worst_ratio;
       as_built_ = false;
       build_model(slot);
       return false;

@@ -79,9 +79,10 @@ class JudgedProblem {
   /// Of the run's secret, or weights could be baked into a candidate's text. Where its lowest bit
   /// is set, constants that are redrawn have signs.
   std::uint64_t init_seed(std::uint32_t trial) const;
-  /// Whether the reference's first answer would be wrong with other weights, and to other inputs:
-  /// only then a right answer shows that its weights are right. Found once.
-  bool depends_on_weights_and_inputs();
+  /// The largest error, over its tolerance, of the reference's first answer with other weights. 0
+  /// if that answer is right, or the answer to other inputs is: then a right answer does not show
+  /// that its weights are right. Found once.
+  double error_of_other_weights();
   /// Input sets that stay in memory; trial t lives in slot t % resident().
   std::size_t resident() const { return resident_; }
   /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
@@ -261,7 +262,7 @@ class JudgedProblem {
   bool exact_ = true;   ///< answers in double precision are worth their time
   EagerErrors errors_;  ///< of the first set's
   bool has_oracle_ = true;
-  std::optional<bool> depends_on_all_;
+  std::optional<double> other_weights_error_;  ///< see error_of_other_weights()
   std::vector<std::string> state_;  ///< names of attributes that calls change, where that matters
   std::optional<std::vector<OperatorCost>> operators_;
   std::optional<std::int64_t> added_up_;  ///< see equal_sum_error()
