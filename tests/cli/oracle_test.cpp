@@ -64,7 +64,7 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
                                                     {"4_Integers", ""},
                                                     {"5_Another", "no_oracle"}};
   for (const auto& [problem, flags] : expected) {
-    const Record& record = judged(problem, "0");
+    const Record record = judged(problem, "0");
     EXPECT_EQ(to_string(record.outcome), "correct") << problem << ": " << record.message;
     EXPECT_EQ(fmt::format("{}", fmt::join(record.flags, " ")), flags) << problem;
   }
@@ -73,7 +73,7 @@ TEST(Oracle, TheRecordSaysWhereThereIsNone) {
 const Record& judged_sum(const std::string& name) { return judged("6_Squares", name); }
 
 TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
-  const Record& half = judged_sum("half");
+  const Record half = judged_sum("half");
   EXPECT_EQ(to_string(half.outcome), "mismatch");
   EXPECT_EQ(half.cause, "beyond_tolerance");
   EXPECT_EQ(half.correct_at, Interned("tf32"));
@@ -85,7 +85,7 @@ TEST(Oracle, AnErrorThatAWiderToleranceTakesIsSaidByItsSize) {
 }
 
 TEST(Oracle, AnErrorThatNoToleranceTakesIsSaidByItsSizeToo) {
-  const Record& off = judged_sum("tenth_too_much");
+  const Record off = judged_sum("tenth_too_much");
   EXPECT_EQ(off.cause, "wrong_values");
   EXPECT_THAT(off.message, testing::MatchesRegex("4 elements are wrong in trial 0: off by up to "
                                                  "[0-9.]+e-2, tolerance 1e-4.*"));

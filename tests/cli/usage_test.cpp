@@ -101,8 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
         Mistake{"ReportMissing", {"report", "DIR/none.jsonl"}, "none.jsonl"},
         Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
         Mistake{"ImportOfNothing", {"import", "DIR/none"}, "there is no run folder"},
-        Mistake{
-            "ImportOfNoRun", {"import", "DIR/level1", "--out", "DIR/o.jsonl"}, "has no eval_"},
+        Mistake{"ImportOfNoRun", {"import", "DIR/level1", "--out", "DIR/o.jsonl"}, "has no eval_"},
         Mistake{"ImportAtNoPrecision", {"import", "DIR", "--precision", "fp4"}, "fp4"},
         Mistake{"ExportOfNoRun",
                 {"export", "DIR/none.jsonl", "--to", "kernelbench", "--out", "DIR/out"},

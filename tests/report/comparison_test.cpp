@@ -247,7 +247,8 @@ TEST(Comparison, NoTimeIsEarnedOnADegenerateProblem) {
     before.degenerate_problem = names;
     return compared_pair(run_of({before}), run_of({after}));
   };
-  for (const auto& caught : {std::optional<std::vector<std::string>>(), {{}}}) {
+  using Names = std::optional<std::vector<std::string>>;
+  for (const auto& caught : {Names(), Names(std::vector<std::string>())}) {
     const RunComparison earned = pair_of(caught);
     EXPECT_EQ(earned.samples.at(0).change, Change::kFaster);
     EXPECT_EQ(earned.mean.count, 1);
