@@ -11,17 +11,17 @@
 #include "kbench/record.hpp"
 #include "os/subprocess.hpp"
 
-/// Frames between driver (the kbench program itself), fork server, judge and candidate, over Unix
-/// stream sockets.
+/// Frames between driver (the program kbench), fork server, judge and candidate, over Unix stream
+/// sockets.
 ///
 /// A frame is a fixed header (below, little endian) and a body of at most the receiver's limit.
 /// File descriptors travel with the header by SCM_RIGHTS. Bodies between kbench's own processes are
-/// JSON. A candidate sends the judge only the fixed structs of this header, so nothing is parsed,
-/// unpickled or evaluated.
+/// JSON. To the judge, a candidate sends only the fixed structs of this header, so the judge
+/// parses, unpickles or evaluates nothing that a candidate wrote.
 namespace kbench::protocol {
 
-/// The fork server's descriptor of a file that lists the folders hidden from candidates, each name
-/// ended by a zero byte.
+/// The number of the fork server's descriptor of a file with the folders hidden from candidates.
+/// Each name ends with a zero byte.
 inline constexpr int kHiddenFoldersFd = 4;
 
 enum class MessageType : std::uint16_t {
@@ -35,6 +35,8 @@ enum class MessageType : std::uint16_t {
   kDescribe = 32,  ///< JSON problem; answered with kDescribed or kProblemFailure
   kOpenProblem,    ///< JSON problem, device, secret, trials, …
   kEvaluate,       ///< JSON {launch_plan, pid, …}; descriptor: channel to the candidate
+  kBaseline,       ///< JSON {name, plan, pid, …}: a process that runs the reference of the open
+                   ///< problem; descriptor: channel to it; not answered
   kGo,             ///< the device is idle: timing may start
   kProbe,          ///< asks if the device is still usable; answered with kHealthy
   kWarm,           ///< JSON {device}: opens it before the problem comes; answered with kHealthy
@@ -49,7 +51,7 @@ enum class MessageType : std::uint16_t {
   kProblemFailure,  ///< JSON {cause, message, log}
   kPhase,           ///< JSON {phase}: "timing" waits for kGo
   kVerdict,         ///< JSON: outcome, correctness, timing
-  kHealthy,         ///< answer to kProbe
+  kHealthy,         ///< answer to kProbe and kWarm
   kReducedSizes,    ///< JSON {sizes, reduced_sizes}
   kAudited,         ///< JSON {answers, distributions_left_out}
   kMeasured,        ///< JSON: Peaks
@@ -58,13 +60,18 @@ enum class MessageType : std::uint16_t {
   kCall,          ///< CallBody, then the state of random generators, if there is one
   kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
   kModel,         ///< ModelBody: builds a module's model for an input set; answered with kMapped
+  kGate,   ///< GateBody; descriptors: a page with GateWords, memory for outputs; answered with
+           ///< kMapped
+  kQueue,  ///< QueueBody and then its set indices: queues a call of each behind the gate
+  kTrace,  ///< asks for the trace of a queued block; answered with kCalled
   // candidate → judge
-  kLoaded = 80,  ///< empty: code is loaded, buffers may come
-  kMapped,       ///< empty, after kModel a BuiltBody
+  kLoaded = 80,  ///< empty: code is loaded, ready for buffers
+  kMapped,       ///< empty; as the answer to kModel a BuiltBody
   kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
   kTimes,        ///< double[]: milliseconds of each call, in order; a CalledBody if traced
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
   kProfiled,     ///< ProfiledBody, LaunchCounts[], OperatorCounts[]: answer to a counted kCall
+  kQueued,       ///< QueuedBody, OutputPlace[]: answer to kQueue
   // candidate → driver, on a separate channel
   kCompile = 96,  ///< JSON: an extension to build; no pickles, nothing is evaluated
   kDryImported,   ///< JSON: how a dry import ended
@@ -80,7 +87,7 @@ struct BufferEntry {
   std::uint32_t tensor;  ///< index into LaunchPlan::tensors
   std::uint32_t role;    ///< BufferRole
   std::uint32_t writable;
-  std::uint64_t mapped_bytes;  ///< size of the object behind the descriptor
+  std::uint64_t mapped_bytes;  ///< size of the descriptor's object
   std::uint64_t data_offset;   ///< where the tensor's elements start
   std::uint64_t data_bytes;
   std::uint64_t red_before, red_after;  ///< bytes of canary around the data
@@ -100,7 +107,7 @@ enum class CallMode : std::uint32_t {
   kUndefined,  ///< uses Artifact::undefined_ptx, if a plan's kernels have it
   kAblation,   ///< ablation run: kbench skips the candidate's own kernels if it launches them
   kNext,       ///< the model keeps the state of its last call; other inputs
-  kEvalMode,   ///< puts a module in eval mode for good: a last call after a wrong answer
+  kEvalMode,   ///< puts a module in eval mode permanently, for a last call after a wrong answer
 };
 
 /// One call. By KernelBench's rules, the state of torch's generators follows it.
@@ -113,7 +120,7 @@ struct CallBody {
 };
 
 /// The model of one input set: built under its init seed, then given the set's weights unless
-/// `as_built`. Or the model of another set, whose state it uses.
+/// `as_built`. The set may also use the model of another set and its state.
 struct ModelBody {
   std::uint32_t set;
   std::uint32_t lender;  ///< the set that owns the model, or `set` itself
@@ -127,29 +134,30 @@ struct ModelBody {
 inline constexpr std::string_view kWeightRules[] = {"as_built", "by_name", "by_value",
                                                     "by_transposed", "by_order"};
 
-/// The body of kMapped as the answer to kModel. After it follow indices into the plan's tensors
-/// (std::uint32_t each): the tensors that have no place in the model, or, for `as_built`, are not
-/// found in it.
+/// The body of kMapped as the answer to kModel. Indices into the plan's tensors (std::uint32_t
+/// each) follow: the tensors that could not be copied into the model or, for `as_built`, whose
+/// values it does not hold.
 struct BuiltBody {
   std::uint32_t math_modes;           ///< torch's matrix product settings in that process, as bits
   std::uint32_t weights = 0;          ///< 1 + index into kWeightRules; 0: no weights were given
   std::uint32_t weights_by_seed = 0;  ///< 1: parts kept the weights that their constructor drew
-  std::uint32_t is_given = 0;         ///< 1: has all of the reference's weights, each in its place
+  std::uint32_t is_given = 0;         ///< 1: has all of the reference's weights in the right places
 };
 /// The most such indices that a message lists.
 inline constexpr std::size_t kMaxUnplaced = 20;
 
-/// Flags of a record that a candidate's process sets. By KernelBench's rules some of them are no
-/// failures; then "kbench:…" names the outcome by kbench's own rules.
+/// Flags of a record that a candidate's process sets. A "kbench:…" flag names an outcome of
+/// kbench's own rules that is not a failure by KernelBench's rules.
 inline constexpr std::string_view kNotedFlags[] = {
     "kbench:illegal_write", "kbench:wrong_shape", "kbench:wrong_dtype", "replaces_constants",
     "undefined_unchecked",  "inputs_read_back",   "host_tensors_moved"};
-/// Index of the flag for a build with checks of undefined registers that could not be loaded.
+/// Index of the flag for checks of undefined registers that were left out, because their build
+/// could not be loaded.
 inline constexpr unsigned kUndefinedUnchecked = 4;
-/// Index of the flag for calls on a GPU that copy inputs to the host, which may compute with them.
+/// Index of the flag for GPU calls that copy inputs to the host, where code may compute with them.
 inline constexpr unsigned kInputsReadBack = 5;
-/// Index of the flag for tensors that a constructor left on the host although calls need them on
-/// the device.
+/// Index of the flag for tensors that a constructor left on the host and that kbench moved to the
+/// device.
 inline constexpr unsigned kHostTensorsMoved = 6;
 
 /// Observations of a call, besides its results.
@@ -209,6 +217,7 @@ enum class TimeClock : std::uint32_t {
             ///< no records
   kGraph,   ///< one call of each set in a CUDA graph, replayed once: one time for all, the mean of
             ///< a call; none if it cannot be captured
+  kGate,    ///< the judge's own clock, with the calls of a block queued behind its gate
 };
 
 struct TimeBody {
@@ -218,7 +227,7 @@ struct TimeBody {
   std::uint32_t looks = 0;   ///< 1: traces and reports the work as in a kCall
   std::uint32_t held = 0;    ///< 1: blocked stream until a call is queued; HeldBody ends the answer
   TimeClock clock = TimeClock::kEvents;
-  std::uint32_t veiled = 0;     ///< 1: encrypted inputs: a VeilKey for each set index follows
+  std::uint32_t veiled = 0;     ///< 1: encrypted inputs; a VeilKey for each set index follows
   double lead_ms = 0;           ///< how long the gate keeps the device busy while a call is queued
   std::uint32_t poison = 0xff;  ///< as in CallBody, before each call
   std::uint32_t reserved = 0;
@@ -239,15 +248,59 @@ struct HeldBody {
   std::uint32_t reserved = 0;
 };
 
-/// Why a candidate's process gave up; text fields are cut to fit and zero-terminated.
+/// The words of a page that the judge, a candidate's process and the GPU share. Each holds the
+/// number of the last block for which it was written.
+struct GateWords {
+  std::uint32_t open;   ///< by the judge: the GPU may turn to the queue of this process
+  std::uint32_t ready;  ///< by the GPU: it has
+  std::uint32_t start;  ///< by the judge: the queued calls may run
+  std::uint32_t done;   ///< by the GPU: all work of the process's context is done
+};
+
+/// The size of that page.
+inline constexpr std::size_t kGatePageBytes = 4096;
+
+/// A block of calls to be queued behind the gate.
+struct QueueBody {
+  std::uint32_t calls;          ///< number of set indices that follow
+  std::uint32_t block;          ///< number of the block
+  double limit_s = 0;           ///< limit of all calls together, as in CallBody
+  std::uint32_t poison = 0xff;  ///< as in CallBody, before all calls
+  std::uint32_t traced = 0;     ///< 1: its work is traced, for a kTrace
+};
+
+/// Why a process cannot queue calls. The row is a flag of the record.
+inline constexpr std::string_view kGateRefusals[] = {"gate_unsupported", "gate_state_written",
+                                                     "gate_outputs_elsewhere", "gate_failed"};
+
+/// The memory for outputs of queued calls.
+struct GateBody {
+  std::uint64_t memory_bytes;  ///< size of the object behind the second descriptor
+};
+
+/// The answer to kQueue. An OutputPlace for each output of each call follows, if kbench did not
+/// allocate them.
+struct QueuedBody {
+  std::uint32_t refused = 0;  ///< 1 + index into kGateRefusals: nothing was queued; else 0
+  std::uint32_t outputs = 0;  ///< OutputPlaces
+};
+/// Where an output of a queued call will lie in the memory for outputs.
+struct OutputPlace {
+  static constexpr std::size_t kMaxDims = 8;
+  std::uint32_t dims, reserved = 0;
+  std::uint64_t offset_bytes;
+  std::int64_t strides[kMaxDims];  ///< in elements
+};
+
+/// A candidate's process reports its failure; text fields are cut to fit and zero-terminated.
 struct FailedBody {
   std::uint32_t outcome;  ///< Outcome; a crash if a candidate's process may not claim it
   char cause[60];
   char message[960];
 };
 
-/// The failure that a candidate's process reports of itself, checked. An outcome that it may not
-/// claim, or a body of another size, is a crash.
+/// A candidate's process's own report of its failure, after checks. An outcome that the process may
+/// not claim, or a body of another size, becomes a crash.
 struct ClaimedFailure {
   Outcome outcome = Outcome::kCrash;
   std::string cause, message;
@@ -282,8 +335,8 @@ enum class ReceiveStatus : std::uint8_t {
 
 using Clock = std::chrono::steady_clock;
 
-/// One end of a socket pair. Each message has the nonce plus a sequence number, so another process
-/// with the descriptor cannot insert or repeat a message.
+/// One end of a socket pair. Each message has the sum of nonce and sequence number, so another
+/// process with the descriptor cannot insert or repeat a message.
 class Channel {
  public:
   Channel() = default;
@@ -301,7 +354,7 @@ class Channel {
   Fd socket_;
   std::uint64_t nonce_ = 0;
   std::uint64_t sent_ = 0, received_ = 0;
-  std::string partial_;  ///< the arriving frame; its first `filled_` bytes are read
+  std::string partial_;  ///< the frame so far; its first `filled_` bytes are read
   std::size_t filled_ = 0;
   std::vector<Fd> partial_fds_;
   std::uint32_t max_body_ = kMaxBody;

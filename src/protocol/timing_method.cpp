@@ -22,6 +22,10 @@ constexpr TimingMethod kMethods[] = {
      .meaning = "calls on several inputs as one CUDA graph, for kernel candidates that allow it",
      .clock = TimeClock::kGraph,
      .held = true},
+    {.name = "gate",
+     .meaning = "the judge's own clock, with calls queued behind a gate; else as auto",
+     .clock = TimeClock::kGate,
+     .held = true},
     {.name = "wall", .meaning = "how long a caller waits", .clock = TimeClock::kHost},
     {.name = "none", .meaning = "correctness only", .timed = false, .by_gpu = false},
 };

@@ -39,6 +39,8 @@ std::string method_prefix(const EvalOptions& options) {
       return options.score == kBusyScore ? "cupti_busy" : "cupti";
     case protocol::TimeClock::kGraph:
       return "graph";
+    case protocol::TimeClock::kGate:
+      return "gated";
     case protocol::TimeClock::kHost:
       return "wall";
     default:

@@ -107,20 +107,23 @@ TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
   EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
 }
 
-/// Microseconds for which kbench_watch looked, and of these those in which it missed something.
-std::array<unsigned, 2> watched(std::uint64_t span_ns, std::uint64_t least_ns) {
-  alignas(32) std::array<unsigned, 2> seen{1, 1};
+/// Microseconds for which kbench_watch looked, those of them in which it missed something, and
+/// whether it began.
+std::array<unsigned, 3> watched(std::uint64_t span_ns, std::uint64_t least_ns) {
+  alignas(32) std::array<unsigned, 3> seen{1, 1, 0};
   run("kbench_watch", 1, 1, std::as_writable_bytes(std::span(seen)), {span_ns, least_ns});
   return seen;
 }
 
 TEST(WatchKernel, SaysWhatItMissedOfTheTimeItLooked) {
   KBENCH_NEEDS_NVRTC();
-  const auto [looked, missed] = watched(2'000'000, 60'000'000'000);
+  const auto [looked, missed, began] = watched(2'000'000, 60'000'000'000);
+  EXPECT_EQ(began, 1u);
   EXPECT_GE(looked, 2000u);
   EXPECT_EQ(missed, 0u);
   // Where every step of the clock is a turn of somebody else's, all of it was.
-  const auto [all, taken] = watched(2'000'000, 1);
+  const auto [all, taken, again] = watched(2'000'000, 1);
+  EXPECT_EQ(again, 1u);
   EXPECT_NEAR(taken, all, 1);
 }
 

@@ -32,7 +32,7 @@ JudgeClient::~JudgeClient() {
   try {
     host_.kill_child(pid_);
   } catch (const Error&) {
-    // The fork server has ended, and its children with it.
+    // Nothing to do: the fork server has ended, and its children with it.
   }
 }
 
@@ -70,7 +70,7 @@ void JudgeClient::ask(MessageType type, const json& problem, int fd) {
 
 template <typename T>
 std::variant<T, ProblemFault> JudgeClient::answer(MessageType expected, T (*read)(const json&)) {
-  // The judge answers requests in order, and the warm-up was first.
+  // The judge answers requests in order, so the answer to warm() comes first.
   if (!wait_warm(host_.limits().health)) throw_dead("did not open its device");
   protocol::Message message;
   if (!next_event(message, protocol::Clock::now() + host_.limits().problem))
@@ -116,7 +116,13 @@ std::variant<Signature, ProblemFault> JudgeClient::finish_open() {
   auto& found = std::get<Opened>(opened);
   reusable_ = found.reusable;
   trivial_answers_ = std::move(found.trivial_answers);
+  signature_ = found.signature;
   return std::move(found.signature);
+}
+
+void JudgeClient::add_baseline(const json& baseline, int channel_fd) {
+  if (!channel_.send(MessageType::kBaseline, baseline.dump(), {channel_fd}))
+    throw_dead("closed its connection");
 }
 
 std::variant<AuditedAnswers, ProblemFault> JudgeClient::audit() {
@@ -196,7 +202,7 @@ WarmCandidate::~WarmCandidate() {
   try {
     host_.kill_child(pid_);
   } catch (const Error&) {
-    // The fork server has ended, and its children with it.
+    // Nothing to do: the fork server has ended, and its children with it.
   }
 }
 
@@ -265,7 +271,7 @@ StartedCandidate::~StartedCandidate() {
   try {
     finish(std::chrono::milliseconds(0));
   } catch (const Error&) {
-    // The fork server has ended, and its children with it.
+    // Nothing to do: the fork server has ended, and its children with it.
   }
 }
 

@@ -36,9 +36,9 @@ struct AuditedAnswers {
   std::map<std::string, std::string> distributions_left_out;  ///< name → why
 };
 
-/// kbench's side of a judge's process. All waits throw Cancelled, and kbench::Error if the judge
-/// died or does not answer (then TookTooLong). That is a fault of the harness; the message has the
-/// judge's log.
+/// kbench's side of a judge's process. All waits may throw Cancelled. If the judge died, they throw
+/// kbench::Error; if it does not answer, TookTooLong. Both are faults of the harness, and the
+/// message has the judge's log.
 class JudgeClient {
  public:
   /// `visible_gpu`: the only GPU that the judge sees, as in GpuInfo; empty: the host's default.
@@ -58,19 +58,23 @@ class JudgeClient {
   /// Waits until the problem is open. Returns the signature found on real data.
   std::variant<Signature, ProblemFault> finish_open();
   /// The trivial answers that pass the whole check of the open problem. Nothing if they were not
-  /// asked for (`ask_trivial`) or could not be checked in full.
+  /// requested (`ask_trivial`) or not checked in full.
   const std::optional<std::vector<std::string>>& trivial_answers() const {
     return trivial_answers_;
   }
   /// Tests trivial answers with the check of the open problem. After a fault the judge must not
   /// open another problem.
   std::variant<AuditedAnswers, ProblemFault> audit();
-  /// Measures the throughput of copies and matrix products on a device, which must be idle
-  /// otherwise.
+  /// Measures the throughput of copies and matrix products on a device. Nothing else may use the
+  /// device meanwhile.
   std::variant<Peaks, ProblemFault> measure(const std::string& device);
-  /// Closes the open problem, so that the judge may open another one. False if it must not be
-  /// reused.
+  /// Closes the open problem, so that the judge may open another one. False if the judge must not
+  /// be reused.
   bool close();
+  /// The signature of the open problem.
+  const std::optional<Signature>& signature() const { return signature_; }
+  /// Sends the channel of a process that runs the reference of the open problem as a baseline.
+  void add_baseline(const nlohmann::json& baseline, int channel_fd);
   /// Sends a candidate's channel and the request for its evaluation.
   void start_evaluation(const nlohmann::json& request, int channel_fd);
   /// Receives the next kPhase or kVerdict of a running evaluation; false if none came by
@@ -104,6 +108,7 @@ class JudgeClient {
   pid_t pid_ = -1;
   bool warming_ = false;
   bool reusable_ = false;
+  std::optional<Signature> signature_;
   std::optional<std::vector<std::string>> trivial_answers_;
 };
 
@@ -122,7 +127,7 @@ class PrivateFolder {
   std::filesystem::path path_;
 };
 
-/// A warm process: its device is open, its candidate comes later.
+/// A warm process: it has opened its device and gets its candidate later.
 class WarmCandidate {
  public:
   /// Starts a process that opens `device` and sees only `visible_gpu`.
@@ -145,12 +150,13 @@ class WarmCandidate {
   ChildLog log_;
   Fd judge_end_;
   std::uint64_t nonce_;
-  std::shared_ptr<PrivateFolder> folder_;  ///< of the later candidate
+  std::shared_ptr<PrivateFolder> folder_;  ///< for the candidate that it gets
   protocol::Channel jobs_;
   pid_t pid_ = -1;  ///< -1 once it has a candidate
 };
 
-/// A started candidate's process: it loads its code, and its channel waits for a judge.
+/// The process of a candidate that was started: it has loaded its code, and its channel waits for a
+/// judge.
 class StartedCandidate {
  public:
   /// `builder` builds a module's extensions; a kernel needs none. Uses the warm process
@@ -166,8 +172,8 @@ class StartedCandidate {
   std::uint64_t nonce() const { return nonce_; }
   /// The judge's end of the channel.
   int judge_fd() const { return judge_end_.value(); }
-  /// Waits until the process is ready: it has loaded, failed or ended, and no longer disturbs the
-  /// device. False if it is not within `limit`.
+  /// Waits until the process is ready: it has loaded, failed or ended, and no longer uses the
+  /// device. False if that does not happen within `limit`.
   bool wait_settled(std::chrono::milliseconds limit, int cancel_fd) const;
   /// Stops (`frozen`) or resumes the process and its descendants.
   void freeze(bool frozen);

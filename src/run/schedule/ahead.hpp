@@ -19,8 +19,8 @@ namespace kbench::run {
 /// The next candidates of a device queue, in order.
 using Following = std::span<Prepared* const>;
 
-/// The candidate's code. If there is none: nothing, and the record is decided. A compiler that
-/// cannot run is a fault on this candidate's record only.
+/// The candidate's code. If there is none, returns nothing and decides the record. A compiler that
+/// cannot run is a fault only in this candidate's record.
 std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd);
 
 /// Starts a candidate, in the warm process `warm_process` if given.
@@ -29,7 +29,7 @@ std::unique_ptr<StartedCandidate> start_candidate(
     std::unique_ptr<WarmCandidate> warm_process = nullptr);
 
 /// Prefetches work for a GPU: loads the next candidates and draws the next problem while outputs
-/// are compared. It does nothing while a time is taken; wait_until_quiet() ensures that. For one
+/// are compared. It does nothing while a time is taken: call wait_until_quiet() before. For one
 /// thread.
 class Ahead {
  public:
@@ -43,14 +43,14 @@ class Ahead {
   };
   /// Starts the next candidates that have their code and for which a warm process is ready.
   void start_candidates(Following following);
-  /// Returns what was started for that candidate, possibly stopped; nothing if it was not started.
+  /// Returns the started process of that candidate, possibly stopped; nothing if there is none.
   std::optional<Candidate> take(const Prepared& prepared);
 
   /// Returns a judge: a warm one if ready, else a new one.
   std::unique_ptr<JudgeClient> take_judge();
   /// Keeps a judge that has finished its problem, if it may be reused.
   void give_judge(std::unique_ptr<JudgeClient> judge);
-  /// Returns a warm process for a candidate; null if none comes.
+  /// Returns a warm process for a candidate; null if the pool has none.
   std::unique_ptr<WarmCandidate> take_warm_process();
 
   /// Starts to open the next problem if memory suffices for two open problems.
@@ -59,7 +59,9 @@ class Ahead {
     std::string key;
     std::unique_ptr<JudgeClient> judge;
     std::optional<ProblemFault> failure;
-    bool failed_alone = false;  ///< while no candidate's process could hold the memory
+    bool failed_alone = false;  ///< it failed while no candidate's process could hold memory
+    /// Processes that run the reference as baselines, if times are taken behind a gate.
+    std::vector<std::unique_ptr<StartedCandidate>> baselines = {};
   };
   /// Returns the prefetched problem with that key; nothing if there is none or it failed.
   std::optional<OpenProblem> take_problem(const std::string& key);
@@ -67,15 +69,15 @@ class Ahead {
   void drop_problem();
   /// Waits until the kept judge has released its problem's memory.
   void wait_until_free();
-  /// Ends everything prefetched; it starts again when it is needed.
+  /// Ends all prefetched work; it is started again when needed.
   void drop_all();
   bool holds_any() const { return problem_ || !candidates_.empty() || !ending_.empty(); }
 
-  /// Ends a process that has its verdict. The device needs time to close a process. If the problem
-  /// is small and no other queue may take times, this overlaps with the next candidate's work.
+  /// Ends a process that has its verdict. The device needs time to close it. For a small problem,
+  /// if no other queue may take times, this overlaps with the next candidate's work.
   void let_end(const Prepared& prepared, std::unique_ptr<StartedCandidate> process);
 
-  /// Waits until everything started is ready, or has taken too long. Then stops the candidates, so
+  /// Waits until all started work is ready or has taken too long. Then stops the candidates, so
   /// that no candidate's code runs while another's times are taken.
   void wait_until_quiet();
 

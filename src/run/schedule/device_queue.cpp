@@ -5,6 +5,7 @@
 #include "os/memory_file.hpp"
 #include "record/stored_baselines.hpp"
 #include "run/eval_options.hpp"
+#include "run/schedule/baseline_processes.hpp"
 #include "run/schedule/ncu.hpp"
 #include "run/schedule/trivial_passes.hpp"
 
@@ -25,8 +26,8 @@ bool shares_memory(const QueueSetup& setup, const Prepared& prepared) {
              setup.device.gpu->memory_bytes;
 }
 
-/// A crash is the candidate's own fault only if at least 1 / kScarceShare of the device's memory is
-/// free.
+/// A crash counts as the candidate's own fault only if at least 1 / kScarceShare of the device's
+/// memory is free.
 constexpr std::uint64_t kScarceShare = 4;
 
 /// True if the candidate may have failed because other processes took memory or time. Host code
@@ -39,7 +40,7 @@ bool may_be_for_company(const QueueSetup& setup, const Record& record, std::uint
 }
 
 /// Throws kbench::Error if kbench could not build or send what the candidate's process requested.
-/// The fate of that process is then no verdict.
+/// What happens to that process then says nothing about the candidate.
 void throw_fault_of_builds(StartedCandidate& candidate) {
   const std::exception_ptr fault = candidate.service() ? candidate.service()->fault() : nullptr;
   if (!fault) return;
@@ -124,7 +125,7 @@ void DeviceQueue::judge(Prepared& prepared, Following following, json& details) 
   if (!prepared.log.empty()) details["compiler_log"] = prepared.log;
 }
 
-/// Its time is not part of a candidate's seconds, because it takes many times as long as the rest.
+/// Not part of a candidate's `seconds`, because it takes many times as long as the rest.
 void DeviceQueue::look_by_ncu(const Prepared& prepared, json& details) {
   const EvalOptions& options = *setup_.options;
   if (options.ncu.empty() || !prepared.timed || prepared.record.outcome != Outcome::kCorrect)
@@ -157,7 +158,7 @@ void DeviceQueue::rest() {
 void DeviceQueue::enter(const Prepared& prepared, bool alone) {
   // Closing problems and ending processes use the device too.
   turn_.work();
-  // A single queue knows its open problems and the memory left.
+  // A single queue needs no such limit, because it knows its open problems and the free memory.
   if (setup_.device_queues > 1) {
     // A large problem is opened once for all of its candidates.
     const bool opened = !open_.empty() && open_.front().key == prepared.record.problem_hash;
@@ -238,8 +239,8 @@ void DeviceQueue::evaluate(Prepared& prepared, const ReadyCode& code,
       alone = true;
       --attempt;
     } catch (const Error& error) {
-      // The judge died or hangs. The candidate gets one more attempt with a new judge, alone on the
-      // device.
+      // The judge died or hangs. The candidate gets one more attempt, alone on the device and with
+      // a new judge.
       drop(prepared.record.problem_hash);
       alone = true;
       if (attempt < kJudgeAttempts) continue;
@@ -259,7 +260,7 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   const bool had_company = process != nullptr || has_company(alone);
   // While this queue waits for a judge, other queues may take times, and this candidate must not
   // run then. If a problem failed while other processes ran, the next attempt, alone on the device,
-  // shows the cause.
+  // shows if that was the cause.
   if (setup_.device_queues > 1 || alone) open(prepared);
   auto candidate = process ? std::move(process)
                            : start_candidate(setup_, code, false, ahead_.take_warm_process());
@@ -268,7 +269,7 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   OpenProblem& opened = open(prepared);
   watch.lap("open");
   if (opened.failure) {
-    // Any failure may be a lack of memory, because libraries report it under their own names.
+    // Any failure may be a lack of memory, because libraries report that in their own ways.
     if (!alone && !opened.failed_alone) {
       drop(opened.key);
       return false;
@@ -281,6 +282,7 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   }
   if (const auto& names = opened.judge->trivial_answers(); names && setup_.trivial != nullptr)
     setup_.trivial->keep(prepared.record.problem_hash, *names);
+  if (opened.baselines.empty()) opened.baselines = start_baselines(setup_, prepared, *opened.judge);
   if (!alone) {
     ahead_.start_candidates(following);
     ahead_.open_problem(prepared, following, kernels_fd());

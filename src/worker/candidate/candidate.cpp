@@ -158,8 +158,17 @@ std::string profiled_body(const LaunchPlan& plan, const CallNotes& notes,
   return text;
 }
 
+std::string queued_body(const QueuedCalls& queued) {
+  const protocol::QueuedBody head{queued.refused,
+                                  static_cast<std::uint32_t>(queued.outputs.size())};
+  std::string body(bytes_of(head));
+  for (const protocol::OutputPlace& place : queued.outputs) body += bytes_of(place);
+  return body;
+}
+
 /// Serves the judge until it hangs up.
 void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate& candidate) {
+  bool has_gate = false;
   protocol::Message message;
   while (channel.receive(message, protocol::Clock::time_point::max() - std::chrono::hours(1)) ==
          protocol::ReceiveStatus::kOk) {
@@ -202,6 +211,23 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
       if (body.held != 0)
         told += bytes_of(protocol::HeldBody{candidate.take_hold_failed() ? 1u : 0u});
       channel.send(MessageType::kTimes, told);
+    } else if (message.type == MessageType::kGate) {
+      const auto body = first_of<protocol::GateBody>(message.body);
+      if (message.fds.size() != 2) throw Error("a gate without its descriptors");
+      has_gate = candidate.use_gate(std::move(message.fds[0]), std::move(message.fds[1]),
+                                    body.memory_bytes);
+      channel.send(MessageType::kMapped, {});
+    } else if (message.type == MessageType::kTrace) {
+      candidate.end_trace();
+      const auto reports = candidate.take_reports();
+      channel.send(MessageType::kCalled,
+                   called_body(candidate.take_notes(), candidate.noted(), reports));
+    } else if (message.type == MessageType::kQueue) {
+      const auto body = first_of<protocol::QueueBody>(message.body);
+      const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
+      channel.send(
+          MessageType::kQueued,
+          queued_body(has_gate ? candidate.queue(sets, body) : refused(GateRefusal::kUnsupported)));
     }
   }
 }

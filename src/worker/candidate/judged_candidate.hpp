@@ -31,6 +31,20 @@ struct ModelWeights {
   std::vector<std::size_t> unplaced;  ///< indices into the plan's tensors
 };
 
+/// Calls that were queued behind the gate, or why none were.
+struct QueuedCalls {
+  std::uint32_t refused = 0;                   ///< 1 + index into protocol::kGateRefusals
+  std::vector<protocol::OutputPlace> outputs;  ///< of all calls, if kbench did not allocate them
+};
+/// The rows of protocol::kGateRefusals.
+enum class GateRefusal : std::uint32_t {
+  kUnsupported = 1,
+  kStateWritten,
+  kOutputsElsewhere,
+  kFailed,
+};
+inline QueuedCalls refused(GateRefusal why) { return {static_cast<std::uint32_t>(why), {}}; }
+
 /// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault
 /// is thrown as CandidateFailure.
 class JudgedCandidate {
@@ -56,6 +70,17 @@ class JudgedCandidate {
   virtual void take_veils(std::vector<protocol::VeilKey>) {}
   /// Whether a timed call could not be held (TimeBody::held).
   virtual bool take_hold_failed() { return true; }
+  /// Takes the page of the gate, and memory of so many bytes for outputs that kbench does not
+  /// allocate. False if this device has no gate.
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): a device with a gate keeps them
+  virtual bool use_gate(Fd, Fd, std::uint64_t) { return false; }
+  /// Queues a call on each set behind the gate, and returns before the judge opens it. Outputs stay
+  /// in memory until the next call.
+  virtual QueuedCalls queue(std::span<const std::uint32_t>, const protocol::QueueBody&) {
+    return refused(GateRefusal::kUnsupported);
+  }
+  /// Ends the trace of a queued block (QueueBody::traced), for take_notes().
+  virtual void end_trace() {}
   /// What was seen of each launch since the last time.
   virtual std::vector<LaunchReport> take_reports() = 0;
   /// How its process multiplies, in bits of torch's global state.

@@ -84,6 +84,21 @@ class KernelCandidate final : public JudgedCandidate {
     return times;
   }
 
+  bool use_gate(Fd page, Fd, std::uint64_t) override { return device_->use_gate(std::move(page)); }
+
+  QueuedCalls queue(std::span<const std::uint32_t> sets, const protocol::QueueBody& body) override {
+    // State would have to be restored between the calls, inside of the time.
+    if (std::ranges::any_of(job_.plan.tensors, is_restored))
+      return refused(GateRefusal::kStateWritten);
+    device_->watch(
+        {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
+    const auto calls = prepared_calls(sets, body.poison);
+    device_->queue_gate(body.block, nullptr);
+    run(calls);
+    device_->queue_done(body.block, nullptr);
+    return {};
+  }
+
   void take_veils(std::vector<protocol::VeilKey> veils) override { veils_ = std::move(veils); }
 
   bool take_hold_failed() override { return device_->take_hold_failed(); }
@@ -149,23 +164,32 @@ class KernelCandidate final : public JudgedCandidate {
     tensors_ = std::move(tensors);
   }
 
+  using Call = std::vector<KernelTensor>;
+
+  /// The tensors of a call of each set, prepared.
+  std::vector<Call> prepared_calls(std::span<const std::uint32_t> sets, Poison poison) {
+    std::vector<Call> calls;
+    for (const std::uint32_t set : sets) {
+      prepare(set, poison);
+      calls.push_back(tensors_);
+    }
+    return calls;
+  }
+
+  void run(const std::vector<Call>& calls) {
+    for (const Call& call : calls) {
+      tensors_ = call;
+      device_->use_tensors(tensors_);
+      run();
+    }
+  }
+
   /// A call of each set at once. What has to be put back before each call would be in the time.
   std::vector<double> replay(std::span<const std::uint32_t> sets, const protocol::TimeBody& body) {
     if (std::ranges::any_of(job_.plan.tensors, is_restored)) return {};
-    std::vector<std::vector<KernelTensor>> tensors;
-    for (const std::uint32_t set : sets) {
-      prepare(set, body.poison);
-      tensors.push_back(tensors_);
-    }
+    const auto calls = prepared_calls(sets, body.poison);
     if (body.cold_cache != 0) device_->flush_cache();
-    const auto calls = [&] {
-      for (const auto& of_call : tensors) {
-        tensors_ = of_call;
-        device_->use_tensors(tensors_);
-        run();
-      }
-    };
-    const auto ms = device_->replay_ms(calls, body.held != 0);
+    const auto ms = device_->replay_ms([&] { run(calls); }, body.held != 0);
     device_->synchronize();
     if (!ms) return {};
     return {*ms / static_cast<double>(sets.size())};

@@ -49,6 +49,7 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
     warm_up_for(job.device, job.module.source);
     device_->open_whole();
     keep_devices(job.module.source);
+    has_pool_ = ModulePython::open_exported_pool();
     // Seldom, and worth knowing: the run's header says otherwise.
     if (!close_gpus()) fmt::print(stderr, "kbench: this process can still open the GPU\n");
   }
@@ -122,6 +123,7 @@ void ModuleCandidate::place_weights(ModuleSet& set, bool as_built) {
 }
 
 void ModuleCandidate::call(const protocol::CallBody& body) {
+  queued_.clear();
   set_early_apart();
   const bool counted = body.mode == protocol::CallMode::kCounted;
   watch(body.limit_s, !counted, counted);
@@ -166,14 +168,7 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
   if (device_->name() != "cpu") {
     if (trace_) trace_->start();
     call();
-    device_->synchronize();
-    const TraceEntry entry = trace_ ? trace_->stop() : TraceEntry{};
-    notes_.unseen = !entry.complete;
-    const bool reads_back = entry.is_read_back(read_bytes(), looked_at);
-    reads_back_ = reads_back_ || reads_back;
-    notes_.computed = entry.library > 0 || reads_back;
-    if (entry.complete) notes_.launches = entry.own;
-    return;
+    return note_trace(looked_at);
   }
   host_reads_ = returns_others_ = false;
   const OperatorWatch watch;
@@ -182,6 +177,16 @@ void ModuleCandidate::watched(const std::function<void()>& call, std::size_t loo
   notes_.computed = watch.computed() || host_reads_;
   may_be_own_ = may_be_own_ && !notes_.computed;
   if (returns_others_) notes_.launches = 0;
+}
+
+void ModuleCandidate::note_trace(std::size_t looked_at) {
+  device_->synchronize();
+  const TraceEntry entry = trace_ ? trace_->stop() : TraceEntry{};
+  notes_.unseen = !entry.complete;
+  const bool reads_back = entry.is_read_back(read_bytes(), looked_at);
+  reads_back_ = reads_back_ || reads_back;
+  notes_.computed = entry.library > 0 || reads_back;
+  if (entry.complete) notes_.launches = entry.own;
 }
 
 std::size_t ModuleCandidate::bytes_of(BoundTensor::Role role) const {
@@ -223,6 +228,7 @@ CallNotes ModuleCandidate::take_notes() {
 
 std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
                                           const protocol::TimeBody& body) {
+  queued_.clear();
   watch(body.limit_s, false);
   set_memory_poison(body.poison);
   std::vector<double> times;

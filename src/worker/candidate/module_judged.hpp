@@ -42,6 +42,9 @@ class ModuleCandidate : public JudgedCandidate {
   void call(const protocol::CallBody& body) override;
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override;
+  bool use_gate(Fd page, Fd memory, std::uint64_t memory_bytes) override;
+  QueuedCalls queue(std::span<const std::uint32_t> sets, const protocol::QueueBody& body) override;
+  void end_trace() override;
   std::vector<LaunchReport> take_reports() override;
   ModelWeights weights() const override { return weights_; }
   CallNotes take_notes() override;
@@ -120,10 +123,19 @@ class ModuleCandidate : public JudgedCandidate {
   double wait_for_begun(const HostTasks& before);
   HostTasks tasks_before() const;
 
+  /// Calls each set and returns the places of all outputs; nothing if they do not lie in exported
+  /// memory.
+  std::optional<std::vector<protocol::OutputPlace>> queue_calls(
+      std::span<const std::uint32_t> sets);
+
   std::map<std::uint32_t, ModuleSet> sets_;
-  Fd init_arguments_;     ///< of the next model
-  CallNotes notes_;       ///< of the last call
-  ModelWeights weights_;  ///< of the model that was built last
+  /// Notes from the trace of calls, of which `looked_at` may read inputs back to the host.
+  void note_trace(std::size_t looked_at);
+  std::size_t traced_calls_ = 0;    ///< of a queued block
+  std::vector<at::Tensor> queued_;  ///< outputs of queued calls, which the judge may still read
+  Fd init_arguments_;               ///< of the next model
+  CallNotes notes_;                 ///< of the last call
+  ModelWeights weights_;            ///< of the model that was built last
   /// A model that was wrong as built: what packs weights once may know them by their address.
   pybind11::object rejected_;
   bool reads_back_ = false;  ///< calls copy inputs to the host
@@ -132,6 +144,7 @@ class ModuleCandidate : public JudgedCandidate {
   bool returns_others_ = false;  ///< no kernel wrote anything of an answer
   bool may_be_own_ = true;       ///< of all calls so far: nothing but kernels has computed
   bool called_ = false;
+  bool has_pool_ = false;              ///< of exported memory
   std::optional<Poison> free_poison_;  ///< with which free memory was filled last
 };
 

@@ -83,6 +83,18 @@ class ModulePython {
   void watch(const Watch& watch) { runtime_->watch(watch); }
   /// Whether the coming launches of its kernels do nothing and succeed.
   void skip_launches(bool skips);
+  /// Makes the pool of exported memory; false if this torch has no such pools.
+  static bool open_exported_pool();
+  /// While it lives, this thread's new tensors lie in exported memory.
+  class InExportedPool {
+   public:
+    InExportedPool();
+    ~InExportedPool();
+    InExportedPool(const InExportedPool&) = delete;
+    InExportedPool& operator=(const InExportedPool&) = delete;
+  };
+  /// Torch's current stream, as the driver knows it.
+  static void* current_stream();
   /// What torch's allocator has of the GPU's memory for its next tensors.
   std::vector<std::span<std::byte>> free_memory();
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }

@@ -26,6 +26,8 @@ CudaDriver load() {
 #define KBENCH_LOAD(name, text) driver.name = reinterpret_cast<decltype(driver.name)>(symbol(text));
   KBENCH_CUDA_FUNCTIONS(KBENCH_LOAD)
 #undef KBENCH_LOAD
+  driver.cuCtxRecordEvent =
+      reinterpret_cast<decltype(driver.cuCtxRecordEvent)>(dlsym(library, "cuCtxRecordEvent"));
   return driver;
 }
 

@@ -25,6 +25,7 @@
   X(cuMemHostAlloc, "cuMemHostAlloc")                                                           \
   X(cuMemHostGetDevicePointer, "cuMemHostGetDevicePointer_v2")                                  \
   X(cuMemFreeHost, "cuMemFreeHost")                                                             \
+  X(cuMemHostRegister, "cuMemHostRegister_v2")                                                  \
   X(cuMemGetAllocationGranularity, "cuMemGetAllocationGranularity")                             \
   X(cuMemCreate, "cuMemCreate")                                                                 \
   X(cuMemRelease, "cuMemRelease")                                                               \
@@ -52,6 +53,9 @@
   X(cuStreamCreate, "cuStreamCreate")                                                           \
   X(cuStreamDestroy, "cuStreamDestroy_v2")                                                      \
   X(cuStreamIsCapturing, "cuStreamIsCapturing")                                                 \
+  X(cuStreamWaitEvent, "cuStreamWaitEvent")                                                     \
+  X(cuStreamWaitValue32, "cuStreamWaitValue32_v2")                                              \
+  X(cuStreamWriteValue32, "cuStreamWriteValue32_v2")                                            \
   X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                            \
   X(cuStreamEndCapture, "cuStreamEndCapture")                                                   \
   X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                          \
@@ -75,6 +79,8 @@ struct CudaDriver {
 #define KBENCH_MEMBER(name, symbol) decltype(&::name) name = nullptr;
   KBENCH_CUDA_FUNCTIONS(KBENCH_MEMBER)
 #undef KBENCH_MEMBER
+  /// An event behind all work of a context; null before CUDA 12.5.
+  CUresult (*cuCtxRecordEvent)(CUcontext context, CUevent event) = nullptr;
 };
 
 /// Opens libcuda.so.1 once. Throws kbench::Error where there is none or it lacks a function.

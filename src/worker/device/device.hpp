@@ -231,12 +231,24 @@ class Device {
   }
   /// Looks at the device, which has to be idle, for about so many milliseconds; none where that
   /// cannot be done.
-  virtual std::optional<DeviceLook> look_for_others(double span_ms) {
-    (void)span_ms;
+  /// `start_ms`: the time from the call until the device began to look.
+  virtual std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms = nullptr) {
+    (void)span_ms, (void)start_ms;
     return std::nullopt;
   }
   /// Whether a call since the last time could not be held: it waited for the device inside.
   virtual bool take_hold_failed() { return false; }
+
+  /// Takes a page with protocol::GateWords, for gated calls. False if this device has no gate.
+  virtual bool use_gate(Fd page) {
+    (void)page;
+    return false;
+  }
+  /// Queues on a stream (null: the default one): later work on it waits until the judge starts
+  /// block number `block`. The GPU turns to this context before.
+  virtual void queue_gate(std::uint32_t block, void* stream) { (void)block, (void)stream; }
+  /// Queues on the same stream: the completion word, behind all work of this context.
+  virtual void queue_done(std::uint32_t block, void* stream) { (void)block, (void)stream; }
   /// Name of that method in records: "events" or "wall".
   virtual std::string_view timing_method() const = 0;
   virtual DeviceState state() { return {}; }

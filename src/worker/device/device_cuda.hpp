@@ -66,7 +66,10 @@ class CudaDevice final : public Device {
   std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override;
   bool launch_empty() override;
   std::optional<double> overhead_ms(bool cold_cache, bool held) override;
-  std::optional<DeviceLook> look_for_others(double span_ms) override;
+  std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms) override;
+  bool use_gate(Fd page) override;
+  void queue_gate(std::uint32_t block, void* stream) override;
+  void queue_done(std::uint32_t block, void* stream) override;
   bool take_hold_failed() override;
   DeviceState state() override;
 
@@ -116,6 +119,8 @@ class CudaDevice final : public Device {
   volatile unsigned* signals_ =
       nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's
   CUdeviceptr device_signals_ = 0;
+  CUdeviceptr gate_ = 0;        ///< protocol::GateWords, in memory that the judge shares
+  CUevent all_done_ = nullptr;  ///< of all work of the context
   std::unique_ptr<GpuStateReader> reader_;
 };
 

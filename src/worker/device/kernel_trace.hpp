@@ -57,6 +57,7 @@ void note_own_object(std::string_view bytes);
 /// kbench's own kernels that run before each timed call with a cold cache.
 inline constexpr const char* kFlushKernel = "kbench_flush_l2";
 inline constexpr const char* kHoldKernel = "kbench_hold";
+inline constexpr const char* kEmptyKernel = "kbench_empty";
 
 /// Whether a mangled name is one of those that NVIDIA's libraries, torch and inductor give.
 bool is_library_kernel(std::string_view name);

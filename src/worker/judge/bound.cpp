@@ -44,9 +44,7 @@ constexpr double kSpanSlack_ms = 0.005, kSpanSlackOfLaunch_ms = 0.002;
 
 }  // namespace
 
-bool Evaluation::tells_its_times() const {
-  return request_.kind != CandidateKind::kKernel && !beside_kernels_;
-}
+bool Evaluation::tells_its_times() const { return has_host_code() && !gated_; }
 
 bool Evaluation::flushes() const {
   // Where times measure no GPU, a flush is only noise in what the judge's clock sees.
@@ -137,7 +135,7 @@ bool Evaluation::is_shared() {
 
 std::map<std::string, std::vector<double>> Evaluation::bound_times(
     const std::map<std::string, std::vector<double>>& told, Timing& timing) {
-  timing.trust = "own_code";
+  timing.trust = gated_ ? "own_clock" : "own_code";
   // Nobody but kbench's own code had a say.
   if (!tells_its_times()) return told;
   std::map<std::string, std::vector<double>> bounds;
@@ -163,6 +161,7 @@ std::size_t Evaluation::calls_at_once() const {
 }
 
 std::optional<double> Evaluation::floor_ms() {
+  if (gated_) return std::nullopt;
   auto& device = problem_.device();
   if (!device.launch_empty()) return std::nullopt;
   std::vector<double> times;

@@ -50,12 +50,13 @@ void expect_end(protocol::Channel& channel) {
 }  // namespace
 
 Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
-                       std::function<void()> wait_for_quiet)
+                       std::function<void()> wait_for_quiet, const BaselineProcesses* baselines)
     : problem_(problem),
       request_(std::move(request)),
       channel_(std::move(channel)),
       wait_for_quiet_(std::move(wait_for_quiet)),
       sets_(problem.slots()),
+      baselines_(baselines),
       poisons_(trial_seed(problem.options().secret, problem.options().key + " poison", 0)),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
   // Whose kernels a module runs is told by its calls.
@@ -63,7 +64,7 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
   verdict_.record.kernel_class = kernel ? "own" : "none";
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
   as_built_ =
-      request_.kind == CandidateKind::kModule && !by_kernelbench_ &&
+      request_.kind == CandidateKind::kModule && !by_kernelbench_ && !request_.baseline &&
       std::ranges::count(request_.plan.tensors, BoundTensor::Role::kState, &BoundTensor::role) > 0;
   has_chosen_ = !as_built_;
 }
@@ -170,7 +171,13 @@ void Evaluation::wait_for(MessageType type, protocol::Message& message, double l
                           std::string_view during) {
   const auto deadline =
       protocol::Clock::now() + std::chrono::milliseconds(static_cast<long long>(limit_s * 1000));
-  switch (channel_.receive(message, deadline)) {
+  take_received(channel_.receive(message, deadline), type, message, limit_s, during);
+}
+
+void Evaluation::take_received(protocol::ReceiveStatus status, MessageType type,
+                               protocol::Message& message, double limit_s,
+                               std::string_view during) {
+  switch (status) {
     case protocol::ReceiveStatus::kOk:
       break;
     case protocol::ReceiveStatus::kTimeout:

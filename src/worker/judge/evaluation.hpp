@@ -18,6 +18,7 @@
 #include "kbench/record.hpp"
 #include "protocol/protocol.hpp"
 #include "worker/device/poison.hpp"
+#include "worker/judge/gate.hpp"
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 #include "worker/timing/timing.hpp"
@@ -50,6 +51,7 @@ struct EvaluationRequest {
   bool has_undefined = false;        ///< its kernels may read registers that they never wrote
   bool lifts_veils = false;          ///< its process can make veiled inputs readable
   bool timed = true;                 ///< once it is right
+  bool baseline = false;             ///< no candidate: its process runs the reference
 };
 
 /// The judge's verdict: the record without the identity that the driver adds.
@@ -72,7 +74,7 @@ class Evaluation {
   /// `wait_for_quiet` is called once, between correctness and timing: it returns when nothing else
   /// is starting on the device.
   Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
-             std::function<void()> wait_for_quiet);
+             std::function<void()> wait_for_quiet, const BaselineProcesses* baselines = nullptr);
   ~Evaluation();
 
   Verdict run();
@@ -101,6 +103,9 @@ class Evaluation {
   void check_structure() const;
   void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
                 std::string_view during);
+  /// Throws if a message did not come, reports a failure, or is not of that type.
+  void take_received(protocol::ReceiveStatus status, protocol::MessageType type,
+                     protocol::Message& message, double limit_s, std::string_view during);
   void share(std::size_t slot);
   std::vector<SharedBuffer> work_memory(const std::vector<std::size_t>& tensors);
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
@@ -233,6 +238,35 @@ class Evaluation {
   /// What decide_mismatch() wants to know of a wrong result while its outputs are there.
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
+  /// Times all subjects by the gate, or in the way of `--timing` if it cannot be opened.
+  void time_subjects();
+  /// Opens the gates of the baselines and of the candidate; false, and a flag, if one has none.
+  bool opens_gate();
+  /// Prepares gated calls on these slots: buffers, rehearsals, and a block that does not count.
+  /// Throws NoSuchTimes.
+  void open_gate(std::span<const std::size_t> slots);
+  GateCosts gate_costs();
+  /// Memory for the outputs of so many calls, with what they use besides.
+  SharedBuffer output_memory(std::size_t calls);
+  /// Has the process queue calls, and returns where their outputs will lie. `limit_ms`: how long a
+  /// closed gate waits for that; 0: the gate is open. Throws NoSuchTimes.
+  std::vector<protocol::OutputPlace> queue_calls(std::span<const std::size_t> slots,
+                                                 double limit_ms, bool traced = false);
+  std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
+  /// Queues calls, stops the process, draws their inputs, opens the gate and takes the time.
+  GatedBlock run_block(std::span<const std::size_t> slots, bool traced = false);
+  /// One more block, which looks the same to the candidate's code: its work is traced, and its
+  /// outputs are checked.
+  void trace_gated_block();
+  /// The slots of a block: most of the timed ones. Their number is random, so no call can know that
+  /// it is the last.
+  std::vector<std::size_t> gated_slots() const;
+  void keep_queued(std::span<const std::size_t> slots,
+                   const std::vector<protocol::OutputPlace>& places);
+  /// Adds to the raw measurements what the gate saw besides.
+  void note_gate();
+  /// Milliseconds of a call, the mean of a block, for each block.
+  std::vector<double> time_gated(Evaluation& subject, Block block);
   std::vector<double> time_candidate(Block block);
   /// The same by graphs: one that counts is a call of each timed set, and its time the mean of one.
   std::vector<double> replay_candidate(Block block);
@@ -308,6 +342,8 @@ class Evaluation {
 
   /// Whether its times are told by a process that runs code of the candidate.
   bool tells_its_times() const;
+  /// Whether code of the candidate runs on the host.
+  bool has_host_code() const { return request_.kind != CandidateKind::kKernel && !beside_kernels_; }
   bool flushes() const;
   /// Of those who do not fill them themselves before each timed call: they could leave that out.
   void poison_outputs(std::span<const std::size_t> slots);
@@ -348,6 +384,10 @@ class Evaluation {
   std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
+  const BaselineProcesses* baselines_ = nullptr;
+  std::unique_ptr<Gate> gate_;
+  bool gated_ = false;  ///< all subjects are timed by the gate
+  GateCosts gate_costs_;
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
   bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel

@@ -26,7 +26,7 @@ void Evaluation::freeze(bool frozen) {
     stopped_at_s_.reset();
   }
   kill(-request_.pid, frozen ? SIGSTOP : SIGCONT);
-  if (!frozen || !tells_its_times()) return;
+  if (!frozen || !has_host_code()) return;
   const Stopped stopped = wait_until_stopped(request_.pid);
   stopped_at_s_ = stopped.processor_s;
   if (stopped.went_on_s > kMostStopping_s) ran_stopped_s_ += stopped.went_on_s;

@@ -77,6 +77,8 @@ class Judge {
         return open_problem(json::parse(message.body), message.fds);
       case MessageType::kEvaluate:
         return evaluate(json::parse(message.body), std::move(message.fds));
+      case MessageType::kBaseline:
+        return add_baseline(json::parse(message.body), std::move(message.fds));
       case MessageType::kAudit:
         return audit_problem();
       case MessageType::kMeasure:
@@ -109,6 +111,7 @@ class Judge {
   }
 
   void open_problem(const json& request, const std::vector<Fd>& fds) {
+    baselines_.clear();
     problem_.reset();
     JudgeOptions options = judge_options_from_json(request);
     if (!fds.empty()) options.kernels = read_whole(fds.front().value());
@@ -135,6 +138,7 @@ class Judge {
   void close_problem() {
     if (!problem_) return;
     const std::string device = problem_->options().device;
+    baselines_.clear();
     problem_.reset();
     try {
       release_memory(device);
@@ -168,9 +172,10 @@ class Judge {
     if (evaluation.find_written_source) problem_->redraw(true);
     Verdict verdict;
     {
-      Evaluation running(*problem_, std::move(evaluation),
-                         Channel(std::move(fds.front()), nonce, protocol::kMaxCandidateBody),
-                         [this] { wait_for_go(); });
+      Evaluation running(
+          *problem_, std::move(evaluation),
+          Channel(std::move(fds.front()), nonce, protocol::kMaxCandidateBody),
+          [this] { wait_for_go(); }, &baselines_);
       verdict = running.run();
     }
     if (request.at("find_written_source").get<bool>())
@@ -195,6 +200,21 @@ class Judge {
         (!verdict.record.profile.empty() || !verdict.operators.empty()))
       for (const auto& op : problem_->operators()) answer["operators"].push_back(to_json(op));
     send(MessageType::kVerdict, answer);
+  }
+
+  /// Its process loads while the candidate is judged.
+  void add_baseline(const json& request, std::vector<Fd> fds) {
+    if (!problem_ || fds.empty()) throw Error("got a baseline's process without a problem");
+    EvaluationRequest process;
+    process.kind = CandidateKind::kModule;
+    process.baseline = true;
+    process.plan = launch_plan_from_json(request.at("plan"));
+    process.pid = request.at("pid");
+    process.load_limit_s = request.at("load_limit_s");
+    const auto nonce = request.at("nonce").get<std::uint64_t>();
+    baselines_[request.at("name")] = std::make_unique<Evaluation>(
+        *problem_, std::move(process),
+        Channel(std::move(fds.front()), nonce, protocol::kMaxCandidateBody), nullptr, &baselines_);
   }
 
   void audit_problem() {
@@ -237,6 +257,7 @@ class Judge {
 
   Channel channel_;
   std::optional<JudgedProblem> problem_;
+  BaselineProcesses baselines_;  ///< of the open problem
 };
 
 }  // namespace

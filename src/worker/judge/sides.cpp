@@ -63,8 +63,9 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 
 std::vector<double> Evaluation::time_candidate(Block block) {
   if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
-  if (tells_its_times() && block.counted > 0 && !is_aside_ && is_looked_before())
-    look_at_block(block);
+  if (has_host_code() && block.counted > 0 && !is_aside_ && is_looked_before())
+    gated_ ? trace_gated_block() : look_at_block(block);
+  if (clock_ == protocol::TimeClock::kGate) return time_gated(*this, block);
   // What it has seen, in a block before or when it was handed the buffers, it could answer from
   // memory.
   const auto unseen = static_cast<std::size_t>(unseen_calls(block));
@@ -240,6 +241,7 @@ bool Evaluation::prepare_baseline(const std::string& baseline) {
 }
 
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
+  if (clock_ == protocol::TimeClock::kGate) return time_gated(*baselines_->at(baseline), block);
   const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
   if (clock_ == protocol::TimeClock::kGraph) return replay_baseline(baseline, block);
   auto& device = problem_.device();

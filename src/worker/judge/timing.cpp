@@ -36,6 +36,19 @@ void Evaluation::run_timing() {
   freeze(false);
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   freeze(true);
+  gated_ = opens_gate();
+  try {
+    time_subjects();
+  } catch (const NoSuchTimes& none) {
+    if (!gated_) throw;
+    flag(none.flag);
+    gated_ = false;
+    time_subjects();
+  }
+}
+
+void Evaluation::time_subjects() {
+  freeze(true);
   if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
@@ -72,14 +85,15 @@ void Evaluation::run_timing() {
   // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
   limits.rough = !on_gpu;
   // In one and the same set the first calls would show the others' inputs.
-  limits.discard = problem_.slots() > problem_.resident();
+  limits.discard = problem_.slots() > problem_.resident() && !gated_;
   // What host code of the candidate's own queues could run beside the stream that is held.
   clock_ = on_gpu ? problem_.options().clock : protocol::TimeClock::kEvents;
+  if (clock_ == protocol::TimeClock::kGate && !gated_) clock_ = protocol::TimeClock::kEvents;
   if (clock_ == protocol::TimeClock::kGraph && tells_its_times()) {
     clock_ = protocol::TimeClock::kEvents;  // host code cannot be told to be captured
     flag("no_graph");
   }
-  held_ = problem_.options().held && !tells_its_times() && on_gpu &&
+  held_ = problem_.options().held && !has_host_code() && on_gpu && !gated_ &&
           clock_ != protocol::TimeClock::kHost;
   choose_lead(sides);
   TimedRun run = measure(sides, limits);
@@ -103,6 +117,7 @@ void Evaluation::run_timing() {
   if (clock_ == protocol::TimeClock::kGraph) flag("not_veiled");
   timing.floor_ms = floor_ms();
   verdict_.raw_ms = run.measurements;
+  if (gated_) note_gate();
   take_overhead_off(run, timing);
   held_ = false;
   note_states(run);
@@ -199,7 +214,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
   const auto state = [&] { return problem_.device().state(); };
   while (true) {
     std::vector<TimedSide> sides = asked;
-    if (clock_ == protocol::TimeClock::kGraph)
+    if (clock_ == protocol::TimeClock::kGraph || gated_)
       for (TimedSide& side : sides) side.max_counted = 1;  // each is many calls
     try {
       return measure_sides(sides, limits, state);
@@ -207,6 +222,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
       // Never two methods in one ratio: where one side cannot be held, none is.
       held_ = false;
     } catch (const NoSuchTimes& none) {
+      if (gated_) throw;
       clock_ = protocol::TimeClock::kEvents;
       flag(none.flag);
     }
@@ -216,6 +232,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
 }
 
 std::string Evaluation::method() const {
+  if (gated_) return "gated";
   if (clock_ == protocol::TimeClock::kHost) return "wall";
   if (clock_ == protocol::TimeClock::kGraph) return "graph";
   std::string method(problem_.device().timing_method());

@@ -19,7 +19,7 @@
 // out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
 // how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
 // them another context had its turn. A clock that ticks that seldom is no such: it is looked at
-// more than kFewLooks times in between.
+// more than kFewLooks times in between. It sets `seen[2]` when it begins.
 
 extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {
@@ -72,6 +72,8 @@ extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long l
   constexpr unsigned kFewLooks = 1000;
   unsigned long long start, last, now, missed = 0;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
+  seen[2] = 1;
+  __threadfence_system();
   unsigned looks = 0;
   for (last = now = start; now - start < span_ns;) {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));

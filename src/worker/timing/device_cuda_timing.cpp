@@ -13,11 +13,11 @@ namespace {
 
 /// In src/worker/kernels/timing_kernels.cu. Enough threads for every multiprocessor of the
 /// largest GPU.
-constexpr const char* kEmptyKernel = "kbench_empty";
 constexpr const char* kVeilKernel = "kbench_veil";
 constexpr const char* kWatchKernel = "kbench_watch";
 /// Words of memory by which those kernels and the host tell each other something.
-constexpr std::size_t kSignals = 4, kLookSignals = 2;
+constexpr std::size_t kSignals = 5, kLookSignals = 2, kStartSignal = 4;
+constexpr std::chrono::seconds kStartLimit{60};
 /// A turn of another context is longer, switches included, and nothing else keeps a thread from its
 /// clock for so long: 2.4 ms and 30 µs on an H100.
 constexpr double kLeastTurn_ms = 0.1;
@@ -221,9 +221,18 @@ void CudaDevice::launch_watch(double span_ms) {
   launch_thread(watch_kernel_, arguments.data(), "looking at the clock");
 }
 
-std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms) {
+std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* start_ms) {
   if (watch_kernel_ == nullptr) return std::nullopt;
-  launch_watch(span_ms);
+  if (start_ms != nullptr) {
+    const auto from = protocol::Clock::now();
+    signals_[kStartSignal] = 0;
+    launch_watch(span_ms);
+    while (signals_[kStartSignal] == 0 && protocol::Clock::now() - from < kStartLimit)
+      continue;  // a sleep would be in the time
+    *start_ms = std::chrono::duration<double, std::milli>(protocol::Clock::now() - from).count();
+  } else {
+    launch_watch(span_ms);
+  }
   synchronize();
   return DeviceLook{signals_[kLookSignals] / 1e3, signals_[kLookSignals + 1] / 1e3};
 }

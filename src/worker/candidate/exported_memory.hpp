@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+#include "worker/device/device.hpp"
+
+/// Memory of the judge from which torch's allocator serves queued calls. So their outputs lie where
+/// the judge can read them, as they are when the clock stops.
+namespace kbench::worker {
+
+/// Memory for exported_allocate(), for the rest of the process.
+void use_exported_memory(SharedBuffer memory);
+
+/// The functions of an allocator as torch.cuda.memory.CUDAPluggableAllocator calls them. Without
+/// enough memory the first returns null.
+extern "C" void* exported_allocate(std::size_t bytes, int device, void* stream);
+extern "C" void exported_release(void* memory, std::size_t bytes, int device, void* stream);
+
+/// The offset of `bytes` at an address in that memory; nothing if they lie elsewhere.
+std::optional<std::uint64_t> exported_offset(const void* address, std::size_t bytes);
+
+}  // namespace kbench::worker

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include <ATen/ATen.h>
+
+#include <algorithm>
+
+#include "worker/candidate/exported_memory.hpp"
+#include "worker/candidate/module_judged.hpp"
+#include "worker/reference/embedded_python.hpp"
+
+// Calls of a module that are queued behind the judge's gate: their outputs lie in memory that the
+// judge can read.
+namespace py = pybind11;
+
+namespace kbench::worker {
+namespace {
+
+py::object gate(const char* name) { return embedded_module("module_gate").attr(name); }
+
+}  // namespace
+
+bool ModulePython::open_exported_pool() {
+  return gate("open_pool")(reinterpret_cast<std::uintptr_t>(&exported_allocate),
+                           reinterpret_cast<std::uintptr_t>(&exported_release))
+      .cast<bool>();
+}
+
+ModulePython::InExportedPool::InExportedPool() { gate("enter")(); }
+ModulePython::InExportedPool::~InExportedPool() { gate("leave")(); }
+
+void* ModulePython::current_stream() {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python has it as an integer
+  return reinterpret_cast<void*>(gate("stream")().cast<std::uintptr_t>());
+}
+
+bool ModuleCandidate::use_gate(Fd page, Fd memory, std::uint64_t memory_bytes) {
+  BufferLayout layout;
+  layout.mapped_bytes = layout.data_bytes = memory_bytes;
+  use_exported_memory(device_->map(std::move(memory), layout, true));
+  return has_pool_ && device_->use_gate(std::move(page));
+}
+
+std::optional<std::vector<protocol::OutputPlace>> ModuleCandidate::queue_calls(
+    std::span<const std::uint32_t> sets) {
+  const ModulePython::InExportedPool pool;
+  std::vector<protocol::OutputPlace> places;
+  for (const std::uint32_t index : sets) {
+    ModuleSet& set = sets_.at(index);
+    for (at::Tensor& output : forward(set, inputs_of(set))) {
+      const auto offset = exported_offset(output.const_data_ptr(), output.nbytes());
+      if (!offset || !output.is_non_overlapping_and_dense() ||
+          output.dim() > static_cast<std::int64_t>(protocol::OutputPlace::kMaxDims))
+        return std::nullopt;
+      protocol::OutputPlace place{
+          .dims = static_cast<std::uint32_t>(output.dim()), .offset_bytes = *offset, .strides = {}};
+      std::ranges::copy(output.strides(), place.strides);
+      places.push_back(place);
+      queued_.push_back(std::move(output));
+    }
+  }
+  return places;
+}
+
+void ModuleCandidate::end_trace() { note_trace(traced_calls_); }
+
+QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
+                                   const protocol::QueueBody& body) {
+  queued_.clear();
+  for (const std::uint32_t index : sets) {
+    const ModuleSet& set = sets_.at(index);
+    const bool writes_inputs = std::ranges::any_of(set.works, [&](const auto& work) {
+      return job_.plan.tensors[work.first].role != BoundTensor::Role::kOutput;
+    });
+    // State would have to be restored between the calls, inside of the time.
+    if (set.kept || writes_inputs) return refused(GateRefusal::kStateWritten);
+  }
+  watch(body.limit_s, false);
+  traced_calls_ = body.traced != 0 ? sets.size() : 0;
+  if (body.traced != 0) set_early_apart();
+  if (trace_ && body.traced != 0) trace_->start();
+  if (trace_ && body.traced == 0) trace_->pause();
+  void* stream = ModulePython::current_stream();
+  device_->queue_gate(body.block, stream);
+  QueuedCalls queued;
+  try {
+    auto places = queue_calls(sets);
+    queued = places ? QueuedCalls{0, std::move(*places)} : refused(GateRefusal::kOutputsElsewhere);
+  } catch (const CandidateFailure&) {
+    // Timed in another way it fails again, or does not.
+    queued = refused(GateRefusal::kFailed);
+  }
+  device_->queue_done(body.block, stream);
+  if (body.traced == 0) python_.take_reports();
+  return queued;
+}
+
+}  // namespace kbench::worker

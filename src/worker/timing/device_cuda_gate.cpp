@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT
+#include <sys/mman.h>
+
+#include <cstddef>
+
+#include "protocol/protocol.hpp"
+#include "worker/device/device_cuda.hpp"
+
+// The candidate's side of the gate: what a GPU does with its words. TIMING.md describes the gate.
+namespace kbench::worker {
+bool CudaDevice::use_gate(Fd page) {
+  if (cuda_.cuCtxRecordEvent == nullptr || empty_kernel_ == nullptr) return false;
+  void* words =
+      mmap(nullptr, protocol::kGatePageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, page.value(), 0);
+  if (words == MAP_FAILED) return false;
+  const bool registered =
+      cuda_.cuMemHostRegister(words, protocol::kGatePageBytes, CU_MEMHOSTREGISTER_DEVICEMAP) ==
+          CUDA_SUCCESS &&
+      cuda_.cuMemHostGetDevicePointer(&gate_, words, 0) == CUDA_SUCCESS &&
+      cuda_.cuEventCreate(&all_done_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
+      // An event of the whole context is refused by contexts that share one.
+      cuda_.cuCtxRecordEvent(context_, all_done_) == CUDA_SUCCESS;
+  if (!registered) munmap(words, protocol::kGatePageBytes);
+  return registered;
+}
+
+void CudaDevice::queue_gate(std::uint32_t block, void* stream) {
+  using protocol::GateWords;
+  auto* on = static_cast<CUstream>(stream);
+  const auto wait = [&](std::size_t word) {
+    check(cuda_.cuStreamWaitValue32(on, gate_ + word, block, CU_STREAM_WAIT_VALUE_GEQ),
+          "waiting for the gate");
+  };
+  // The first work behind a wait pays for the change of contexts. An empty kernel does so before
+  // the clock starts.
+  wait(offsetof(GateWords, open));
+  const CUstream before = stream_;
+  stream_ = on;
+  launch_thread(empty_kernel_, nullptr, "launching nothing");
+  stream_ = before;
+  check(cuda_.cuStreamWriteValue32(on, gate_ + offsetof(GateWords, ready), block,
+                                   CU_STREAM_WRITE_VALUE_DEFAULT),
+        "writing to the gate");
+  wait(offsetof(GateWords, start));
+}
+
+void CudaDevice::queue_done(std::uint32_t block, void* stream) {
+  auto* on = static_cast<CUstream>(stream);
+  check(cuda_.cuCtxRecordEvent(context_, all_done_), "recording the end of all work");
+  check(cuda_.cuStreamWaitEvent(on, all_done_, 0), "waiting for the end of all work");
+  check(cuda_.cuStreamWriteValue32(on, gate_ + offsetof(protocol::GateWords, done), block,
+                                   CU_STREAM_WRITE_VALUE_DEFAULT),
+        "writing to the gate");
+}
+
+}  // namespace kbench::worker

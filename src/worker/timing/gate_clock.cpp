@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT
+#include "worker/timing/gate_clock.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+
+#include "kbench/error.hpp"
+
+namespace kbench::worker {
+namespace {
+
+/// Reads of a word between two reads of the clock that ends the waiting: short, and still most of
+/// the time goes to the word.
+constexpr int kReadsPerLimit = 1024;
+
+/// The GPU needs so much longer in some blocks.
+constexpr double kSwitchSlack_ms = 0.02;
+/// The judge's kernel starts so much later in some blocks, and after a long one.
+constexpr double kStartSlack_ms = 0.1, kStartSlackOfRun = 0.02;
+
+std::uint32_t read(std::uint32_t& word) {
+  return std::atomic_ref(word).load(std::memory_order_acquire);
+}
+
+void write(std::uint32_t& word, std::uint32_t value) {
+  std::atomic_ref(word).store(value, std::memory_order_release);
+}
+
+/// Spins, because a sleep would be in the time.
+bool wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
+  for (int i = 0; read(word) != value; ++i)
+    if (i % kReadsPerLimit == 0 && protocol::Clock::now() > deadline) return false;
+  return true;
+}
+
+protocol::Clock::time_point deadline_in(double limit_ms) {
+  return protocol::Clock::now() + std::chrono::duration_cast<protocol::Clock::duration>(
+                                      std::chrono::duration<double, std::milli>(limit_ms));
+}
+
+double ms_between(protocol::Clock::time_point from, protocol::Clock::time_point to) {
+  return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+}  // namespace
+
+double gated_ms(const GatedBlock& block, const GateCosts& costs) {
+  const double run_ms = std::max(block.times.run_ms - costs.empty_ms, 0.0);
+  const double before_ms = block.times.switch_ms - costs.switch_ms;
+  const double after_ms = block.start_ms - costs.start_ms;
+  return run_ms + (before_ms > kSwitchSlack_ms ? before_ms : 0) +
+         (after_ms > kStartSlack_ms + kStartSlackOfRun * run_ms ? after_ms : 0);
+}
+
+void GateClock::Unmap::operator()(protocol::GateWords* words) const {
+  munmap(words, protocol::kGatePageBytes);
+}
+
+GateClock::GateClock() : page_(memfd_create("kbench-gate", MFD_CLOEXEC)) {
+  void* words = MAP_FAILED;
+  if (page_ && ftruncate(page_.value(), protocol::kGatePageBytes) == 0)
+    words = mmap(nullptr, protocol::kGatePageBytes, PROT_READ | PROT_WRITE, MAP_SHARED,
+                 page_.value(), 0);
+  if (words == MAP_FAILED)
+    throw Error(std::string("no memory for the words of a gate: ") + std::strerror(errno));
+  words_.reset(static_cast<protocol::GateWords*>(words));
+}
+
+std::optional<GateTimes> GateClock::run(double limit_ms) const {
+  const auto deadline = deadline_in(limit_ms);
+  const auto opened = protocol::Clock::now();
+  write(words_->open, block_);
+  const bool ready = wait_for(words_->ready, block_, deadline);
+  const auto started = protocol::Clock::now();
+  write(words_->start, block_);
+  if (!ready || !wait_for(words_->done, block_, deadline)) return std::nullopt;
+  const auto done = protocol::Clock::now();
+  return GateTimes{ms_between(opened, started), ms_between(started, done)};
+}
+
+void GateClock::release() const {
+  write(words_->open, block_);
+  write(words_->start, block_);
+}
+
+bool GateClock::wait_done(double limit_ms) const {
+  return wait_for(words_->done, block_, deadline_in(limit_ms));
+}
+
+}  // namespace kbench::worker

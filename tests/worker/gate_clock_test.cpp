@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT
+#include "worker/timing/gate_clock.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+
+#include <atomic>
+#include <chrono>
+#include <thread>
+
+namespace kbench::worker {
+namespace {
+
+using std::chrono::milliseconds;
+
+/// Stands in for a GPU that has queued a block: it follows the words in the mapping of another
+/// process.
+class Queue {
+ public:
+  Queue(const GateClock& clock, std::uint32_t block, milliseconds switch_for, milliseconds run_for,
+        bool completes = true)
+      : words_(static_cast<protocol::GateWords*>(mmap(
+            nullptr, protocol::kGatePageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, clock.fd(), 0))),
+        thread_([=, this] {
+          wait_for(words_->open, block);
+          std::this_thread::sleep_for(switch_for);
+          std::atomic_ref(words_->ready).store(block);
+          wait_for(words_->start, block);
+          std::this_thread::sleep_for(run_for);
+          if (completes) std::atomic_ref(words_->done).store(block);
+        }) {}
+  ~Queue() {
+    thread_.join();
+    munmap(words_, protocol::kGatePageBytes);
+  }
+  Queue(const Queue&) = delete;
+  Queue& operator=(const Queue&) = delete;
+
+ private:
+  static void wait_for(std::uint32_t& word, std::uint32_t block) {
+    while (std::atomic_ref(word).load() < block) std::this_thread::yield();
+  }
+  protocol::GateWords* words_;
+  std::thread thread_;
+};
+
+TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
+  GateClock clock;
+  const Queue queue(clock, clock.next_block(), milliseconds(20), milliseconds(40));
+  const auto times = clock.run(60'000);
+  ASSERT_TRUE(times);
+  EXPECT_GE(times->switch_ms, 20);
+  EXPECT_GE(times->run_ms, 40);
+}
+
+TEST(GateClock, OpensTheGateIfTheCompletionWordIsMissing) {
+  GateClock clock;
+  // Its destructor waits until the calls could run.
+  const Queue queue(clock, clock.next_block(), milliseconds(0), milliseconds(0), false);
+  EXPECT_FALSE(clock.run(50));
+}
+
+TEST(GateClock, LetsCallsRunWithoutAClock) {
+  GateClock clock;
+  const std::uint32_t block = clock.next_block();
+  clock.release();
+  EXPECT_FALSE(clock.wait_done(1));
+  const Queue queue(clock, block, milliseconds(0), milliseconds(0));
+  EXPECT_TRUE(clock.wait_done(60'000));
+}
+
+constexpr GateCosts kCosts{.switch_ms = 0.15, .empty_ms = 0.005, .start_ms = 0.2};
+
+TEST(GatedMs, LeavesOutTheKnownCosts) {
+  EXPECT_NEAR(gated_ms({.times = {.switch_ms = 0.155, .run_ms = 4.005}, .start_ms = 0.25}, kCosts),
+              4, 1e-9);
+  EXPECT_EQ(gated_ms({.times = {.switch_ms = 0.1, .run_ms = 0.004}, .start_ms = 0.1}, kCosts), 0);
+}
+
+TEST(GatedMs, CountsWorkThatHidesBeforeTheStartOrAfterTheCompletionWord) {
+  EXPECT_NEAR(gated_ms({.times = {.switch_ms = 1.15, .run_ms = 0.005}, .start_ms = 0.2}, kCosts), 1,
+              1e-9);
+  EXPECT_NEAR(gated_ms({.times = {.switch_ms = 0.15, .run_ms = 0.005}, .start_ms = 2.2}, kCosts), 2,
+              1e-9);
+}
+
+}  // namespace
+}  // namespace kbench::worker
