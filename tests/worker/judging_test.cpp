@@ -21,7 +21,7 @@ JudgedAnswer off_by(double tolerances, std::int64_t elements = 100) {
 TEST(JudgeAnswer, TellsHowManyTolerancesAnErrorIs) {
   const auto right = off_by(0.9);
   EXPECT_EQ(right.wrong_elements, 0);
-  EXPECT_EQ(right.worst_ratio, 0);
+  EXPECT_NEAR(right.worst_ratio, 0.9, 0.01);
   const auto wrong = off_by(1.5);
   EXPECT_EQ(wrong.wrong_elements, 1);
   EXPECT_EQ(wrong.elements, 100);
