@@ -81,7 +81,7 @@ class Forgers : public testing::TestWithParam<Forger> {};
 
 TEST_P(Forgers, AreNotBelieved) {
   const Forger& forger = GetParam();
-  const Record& record = judged(forger.file);
+  const Record record = judged(forger.file);
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "self_reported");
   EXPECT_TRUE(record.timing->is_bounded());
@@ -104,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(Bound, Forgers,
                          });
 
 TEST(Bound, AnHonestModuleIsConfirmed) {
-  const Record& record = judged("honest.py");
+  const Record record = judged("honest.py");
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "confirmed");
   EXPECT_FALSE(record.timing->is_bounded());
@@ -121,7 +121,7 @@ TEST(Bound, AnHonestModuleIsConfirmed) {
 }
 
 TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
-  const Record& record = judged("short.py");
+  const Record record = judged("short.py");
   ASSERT_TRUE(record.timing);
   const auto& bound = record.timing->bounds.at("candidate");
   // What is held against the bound is the lesser of median and mean.
@@ -140,7 +140,7 @@ TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
 }
 
 TEST(Bound, KernelsAreTimedByKbenchsOwnCode) {
-  const Record& record = judged("thread_per_row.cu");
+  const Record record = judged("thread_per_row.cu");
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "own_code");
   EXPECT_TRUE(record.timing->bounds.empty());
@@ -148,7 +148,7 @@ TEST(Bound, KernelsAreTimedByKbenchsOwnCode) {
 
 TEST(Bound, KernelBenchsRulesTakeItsWord) {
   const JudgedRun run = run_of({"5_Matmul/03_clock_overwritten.py"}, {}, {"--kb-compat"});
-  const Record& record = judged("03_clock_overwritten.py", run);
+  const Record record = judged("03_clock_overwritten.py", run);
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "self_reported");
   EXPECT_FALSE(record.timing->is_bounded());

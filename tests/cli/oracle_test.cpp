@@ -93,12 +93,12 @@ TEST(Oracle, AnErrorThatNoToleranceTakesIsSaidByItsSizeToo) {
 }
 
 TEST(Oracle, WhoIsOffByOneWhereNothingIsRoundedIsWrong) {
-  const Record& off = judged_sum("off_by_one");
+  const Record off = judged_sum("off_by_one");
   EXPECT_EQ(to_string(off.outcome), "mismatch");
   EXPECT_EQ(off.cause, "wrong_values");
   EXPECT_EQ(off.correct_at, std::nullopt);
   EXPECT_THAT(off.message, testing::HasSubstr("small_integers"));
-  const Record& near = judged_sum("off_by_little");
+  const Record near = judged_sum("off_by_little");
   EXPECT_EQ(to_string(near.outcome), "correct") << near.message;
 }
 
