@@ -263,14 +263,16 @@ inline constexpr std::size_t kGatePageBytes = 4096;
 /// A block of calls to be queued behind the gate.
 struct QueueBody {
   std::uint32_t calls;          ///< number of set indices that follow
-  std::uint32_t block;          ///< number of the block
+  std::uint32_t block;          ///< number of the block, or of the first step
   double limit_s = 0;           ///< limit of all calls together, as in CallBody
   std::uint32_t poison = 0xff;  ///< as in CallBody, before all calls
   std::uint32_t traced = 0;     ///< 1: its work is traced, for a kTrace
+  std::uint32_t stepped = 0;    ///< 1: each call is a block of its own, numbered in order
+  std::uint32_t reserved = 0;
 };
 
 /// Why a process cannot queue calls. The row is a flag of the record.
-inline constexpr std::string_view kGateRefusals[] = {"gate_unsupported", "gate_state_written",
+inline constexpr std::string_view kGateRefusals[] = {"gate_unsupported", "gate_inputs_written",
                                                      "gate_outputs_elsewhere", "gate_failed"};
 
 /// The memory for outputs of queued calls.

@@ -46,8 +46,9 @@ class Queue {
 
 TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
   GateClock clock;
-  const Queue queue(clock, clock.next_block(), milliseconds(20), milliseconds(40));
-  const auto times = clock.run(60'000);
+  const std::uint32_t block = clock.next_blocks(1);
+  const Queue queue(clock, block, milliseconds(20), milliseconds(40));
+  const auto times = clock.run(block, 60'000);
   ASSERT_TRUE(times);
   EXPECT_GE(times->switch_ms, 20);
   EXPECT_GE(times->run_ms, 40);
@@ -55,14 +56,15 @@ TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
 
 TEST(GateClock, OpensTheGateIfTheCompletionWordIsMissing) {
   GateClock clock;
+  const std::uint32_t block = clock.next_blocks(1);
   // Its destructor waits until the calls could run.
-  const Queue queue(clock, clock.next_block(), milliseconds(0), milliseconds(0), false);
-  EXPECT_FALSE(clock.run(50));
+  const Queue queue(clock, block, milliseconds(0), milliseconds(0), false);
+  EXPECT_FALSE(clock.run(block, 50));
 }
 
 TEST(GateClock, LetsCallsRunWithoutAClock) {
   GateClock clock;
-  const std::uint32_t block = clock.next_block();
+  const std::uint32_t block = clock.next_blocks(1);
   clock.release();
   EXPECT_FALSE(clock.wait_done(1));
   const Queue queue(clock, block, milliseconds(0), milliseconds(0));
@@ -82,6 +84,14 @@ TEST(GatedMs, CountsWorkThatHidesBeforeTheStartOrAfterTheCompletionWord) {
               1e-9);
   EXPECT_NEAR(gated_ms({.times = {.switch_ms = 0.15, .run_ms = 0.005}, .start_ms = 2.2}, kCosts), 2,
               1e-9);
+}
+
+TEST(LateEnd, IsCountedIfMostBlocksEndLate) {
+  const std::vector<double> usual{0.149, 0.15, 0.156};
+  EXPECT_EQ(late_end_ms({0.15, 0.155, 0.158}, usual, 0.1), 0);
+  EXPECT_NEAR(late_end_ms({0.18, 0.19, 0.15}, usual, 0.1), 0.03, 1e-9);
+  EXPECT_EQ(late_end_ms({0.18, 0.19, 0.15}, usual, 8), 0) << "of a long block it is little";
+  EXPECT_EQ(late_end_ms({1.2, 1.2, 1.2}, usual, 0.1), 0) << "GatedMs counts it in each block";
 }
 
 }  // namespace

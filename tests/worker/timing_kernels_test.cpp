@@ -108,23 +108,31 @@ TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
 }
 
 /// Microseconds for which kbench_watch looked, those of them in which it missed something, and
-/// whether it began.
-std::array<unsigned, 3> watched(std::uint64_t span_ns, std::uint64_t least_ns) {
-  alignas(32) std::array<unsigned, 3> seen{1, 1, 0};
+/// whether it began. `end`: the host's word.
+std::array<unsigned, 4> watched(std::uint64_t span_ns, std::uint64_t least_ns, unsigned end = 0) {
+  alignas(32) std::array<unsigned, 4> seen{1, 1, 0, end};
   run("kbench_watch", 1, 1, std::as_writable_bytes(std::span(seen)), {span_ns, least_ns});
   return seen;
 }
 
 TEST(WatchKernel, SaysWhatItMissedOfTheTimeItLooked) {
   KBENCH_NEEDS_NVRTC();
-  const auto [looked, missed, began] = watched(2'000'000, 60'000'000'000);
+  const auto [looked, missed, began, end] = watched(2'000'000, 60'000'000'000);
   EXPECT_EQ(began, 1u);
   EXPECT_GE(looked, 2000u);
   EXPECT_EQ(missed, 0u);
   // Where every step of the clock is a turn of somebody else's, all of it was.
-  const auto [all, taken, again] = watched(2'000'000, 1);
+  const auto [all, taken, again, same_end] = watched(2'000'000, 1);
   EXPECT_EQ(again, 1u);
   EXPECT_NEAR(taken, all, 1);
+}
+
+TEST(WatchKernel, EndsIfTheHostSaysSo) {
+  KBENCH_NEEDS_NVRTC();
+  constexpr std::uint64_t kMinute_ns = 60'000'000'000;
+  const auto [looked, missed, began, end] = watched(kMinute_ns, kMinute_ns, 1);
+  EXPECT_EQ(began, 1u);
+  EXPECT_LT(looked, 10'000'000u);
 }
 
 }  // namespace

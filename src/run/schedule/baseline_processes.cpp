@@ -4,23 +4,24 @@
 #include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
-#include "record/stored_baselines.hpp"
+#include "record/baseline.hpp"
 #include "run/eval_options.hpp"
-#include "run/schedule/ahead.hpp"
 
 namespace kbench::run {
 namespace {
 
-/// Baselines that a process of their own can run.
-bool has_process(const std::string& baseline) { return baseline == "eager"; }
+constexpr std::string_view kTf32 =
+    "\n\nimport torch\n\ntorch.backends.cuda.matmul.allow_tf32 = True\n"
+    "torch.backends.cudnn.allow_tf32 = True\n";
 
 /// The reference as an answer to its own problem.
-Candidate reference_of(const Problem& problem) {
+Candidate reference_of(const Problem& problem, const std::string& baseline) {
   Candidate candidate;
   candidate.kind = CandidateKind::kModule;
   candidate.id = problem.path.string();
   candidate.path = problem.path;
   candidate.source = problem.source + "\n\nModelNew = Model\n";
+  if (find_baseline(baseline)->tf32) candidate.source += kTf32;
   return candidate;
 }
 
@@ -28,15 +29,14 @@ Candidate reference_of(const Problem& problem) {
 
 std::vector<std::unique_ptr<StartedCandidate>> start_baselines(const QueueSetup& setup,
                                                                const Prepared& prepared,
-                                                               JudgeClient& judge) {
+                                                               JudgeClient& judge, Ahead& ahead) {
   std::vector<std::unique_ptr<StartedCandidate>> processes;
   const EvalOptions& options = *setup.options;
   const bool is_gated = clock_of(options) == protocol::TimeClock::kGate && setup.device.gpu &&
-                        prepared.timed && method_of(options).timed && !options.stored;
+                        prepared.timed && method_of(options).timed;
   if (!is_gated || !judge.signature()) return processes;
-  const Candidate candidate = reference_of(*prepared.problem);
   for (const std::string& baseline : options.baselines) {
-    if (!has_process(baseline)) continue;
+    const Candidate candidate = reference_of(*prepared.problem, baseline);
     Prepared reference;
     reference.candidate = &candidate;
     reference.problem = prepared.problem;
@@ -45,8 +45,9 @@ std::vector<std::unique_ptr<StartedCandidate>> start_baselines(const QueueSetup&
     ModuleJob& module = reference.module->module;
     module.eval_mode = options.eval_mode;
     const ReadyCode code{reference.module->plan, "", CandidateKind::kModule, module, ""};
-    processes.push_back(start_candidate(setup, code, false, nullptr));
+    processes.push_back(start_candidate(setup, code, false, ahead.take_warm_process()));
     StartedCandidate& process = *processes.back();
+    process.freeze(false);
     judge.add_baseline({{"name", baseline},
                         {"plan", to_json(code.plan)},
                         {"pid", process.pid()},

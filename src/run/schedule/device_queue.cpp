@@ -282,7 +282,8 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   }
   if (const auto& names = opened.judge->trivial_answers(); names && setup_.trivial != nullptr)
     setup_.trivial->keep(prepared.record.problem_hash, *names);
-  if (opened.baselines.empty()) opened.baselines = start_baselines(setup_, prepared, *opened.judge);
+  if (opened.baselines.empty())
+    opened.baselines = start_baselines(setup_, prepared, *opened.judge, ahead_);
   if (!alone) {
     ahead_.start_candidates(following);
     ahead_.open_problem(prepared, following, kernels_fd());

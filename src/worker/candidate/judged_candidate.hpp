@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <functional>
 #include <memory>
 #include <optional>
 #include <span>
@@ -39,11 +40,15 @@ struct QueuedCalls {
 /// The rows of protocol::kGateRefusals.
 enum class GateRefusal : std::uint32_t {
   kUnsupported = 1,
-  kStateWritten,
+  kInputsWritten,
   kOutputsElsewhere,
   kFailed,
 };
 inline QueuedCalls refused(GateRefusal why) { return {static_cast<std::uint32_t>(why), {}}; }
+/// Queues `body.calls` calls on a stream behind the gate, or each behind a gate of its own if they
+/// are stepped. If `call` throws, the completion words are queued all the same.
+void queue_behind_gate(Device& device, void* stream, const protocol::QueueBody& body,
+                       const std::function<void(std::size_t)>& call);
 
 /// A candidate as its judge calls it, in the candidate's own process. What is the candidate's fault
 /// is thrown as CandidateFailure.

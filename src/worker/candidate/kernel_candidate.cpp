@@ -87,15 +87,12 @@ class KernelCandidate final : public JudgedCandidate {
   bool use_gate(Fd page, Fd, std::uint64_t) override { return device_->use_gate(std::move(page)); }
 
   QueuedCalls queue(std::span<const std::uint32_t> sets, const protocol::QueueBody& body) override {
-    // State would have to be restored between the calls, inside of the time.
-    if (std::ranges::any_of(job_.plan.tensors, is_restored))
-      return refused(GateRefusal::kStateWritten);
+    if (std::ranges::any_of(job_.plan.tensors, is_written_input))
+      return refused(GateRefusal::kInputsWritten);
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
     const auto calls = prepared_calls(sets, body.poison);
-    device_->queue_gate(body.block, nullptr);
-    run(calls);
-    device_->queue_done(body.block, nullptr);
+    queue_behind_gate(*device_, nullptr, body, [&](std::size_t i) { run({&calls[i], 1}); });
     return {};
   }
 
@@ -176,7 +173,7 @@ class KernelCandidate final : public JudgedCandidate {
     return calls;
   }
 
-  void run(const std::vector<Call>& calls) {
+  void run(std::span<const Call> calls) {
     for (const Call& call : calls) {
       tensors_ = call;
       device_->use_tensors(tensors_);
@@ -209,6 +206,10 @@ class KernelCandidate final : public JudgedCandidate {
   static bool is_restored(const BoundTensor& tensor) {
     using enum BoundTensor::Role;
     return tensor.writable && (tensor.role == kInput || tensor.role == kState);
+  }
+
+  static bool is_written_input(const BoundTensor& tensor) {
+    return tensor.writable && tensor.role == BoundTensor::Role::kInput;
   }
 
   static std::string describe(const BoundTensor& tensor) {

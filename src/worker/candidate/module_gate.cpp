@@ -39,25 +39,20 @@ bool ModuleCandidate::use_gate(Fd page, Fd memory, std::uint64_t memory_bytes) {
   return has_pool_ && device_->use_gate(std::move(page));
 }
 
-std::optional<std::vector<protocol::OutputPlace>> ModuleCandidate::queue_calls(
-    std::span<const std::uint32_t> sets) {
-  const ModulePython::InExportedPool pool;
-  std::vector<protocol::OutputPlace> places;
-  for (const std::uint32_t index : sets) {
-    ModuleSet& set = sets_.at(index);
-    for (at::Tensor& output : forward(set, inputs_of(set))) {
-      const auto offset = exported_offset(output.const_data_ptr(), output.nbytes());
-      if (!offset || !output.is_non_overlapping_and_dense() ||
-          output.dim() > static_cast<std::int64_t>(protocol::OutputPlace::kMaxDims))
-        return std::nullopt;
-      protocol::OutputPlace place{
-          .dims = static_cast<std::uint32_t>(output.dim()), .offset_bytes = *offset, .strides = {}};
-      std::ranges::copy(output.strides(), place.strides);
-      places.push_back(place);
-      queued_.push_back(std::move(output));
-    }
+bool ModuleCandidate::queue_call(std::uint32_t index, std::vector<protocol::OutputPlace>& places) {
+  ModuleSet& set = sets_.at(index);
+  for (at::Tensor& output : forward(set, inputs_of(set))) {
+    const auto offset = exported_offset(output.const_data_ptr(), output.nbytes());
+    if (!offset || !output.is_non_overlapping_and_dense() ||
+        output.dim() > static_cast<std::int64_t>(protocol::OutputPlace::kMaxDims))
+      return false;
+    protocol::OutputPlace place{
+        .dims = static_cast<std::uint32_t>(output.dim()), .offset_bytes = *offset, .strides = {}};
+    std::ranges::copy(output.strides(), place.strides);
+    places.push_back(place);
+    queued_.push_back(std::move(output));
   }
-  return places;
+  return true;
 }
 
 void ModuleCandidate::end_trace() { note_trace(traced_calls_); }
@@ -66,29 +61,31 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
                                    const protocol::QueueBody& body) {
   queued_.clear();
   for (const std::uint32_t index : sets) {
-    const ModuleSet& set = sets_.at(index);
+    ModuleSet& set = sets_.at(index);
     const bool writes_inputs = std::ranges::any_of(set.works, [&](const auto& work) {
-      return job_.plan.tensors[work.first].role != BoundTensor::Role::kOutput;
+      return job_.plan.tensors[work.first].role == BoundTensor::Role::kInput;
     });
-    // State would have to be restored between the calls, inside of the time.
-    if (set.kept || writes_inputs) return refused(GateRefusal::kStateWritten);
+    // They would have to be copied before each call, inside of the time.
+    if (writes_inputs) return refused(GateRefusal::kInputsWritten);
+    restore_state(set);
   }
   watch(body.limit_s, false);
   traced_calls_ = body.traced != 0 ? sets.size() : 0;
   if (body.traced != 0) set_early_apart();
   if (trace_ && body.traced != 0) trace_->start();
   if (trace_ && body.traced == 0) trace_->pause();
-  void* stream = ModulePython::current_stream();
-  device_->queue_gate(body.block, stream);
   QueuedCalls queued;
+  bool in_pool = true;
   try {
-    auto places = queue_calls(sets);
-    queued = places ? QueuedCalls{0, std::move(*places)} : refused(GateRefusal::kOutputsElsewhere);
+    const ModulePython::InExportedPool pool;
+    queue_behind_gate(*device_, ModulePython::current_stream(), body, [&](std::size_t i) {
+      in_pool = in_pool && queue_call(sets[i], queued.outputs);
+    });
+    if (!in_pool) queued = refused(GateRefusal::kOutputsElsewhere);
   } catch (const CandidateFailure&) {
     // Timed in another way it fails again, or does not.
     queued = refused(GateRefusal::kFailed);
   }
-  device_->queue_done(body.block, stream);
   if (body.traced == 0) python_.take_reports();
   return queued;
 }

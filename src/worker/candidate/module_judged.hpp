@@ -123,10 +123,8 @@ class ModuleCandidate : public JudgedCandidate {
   double wait_for_begun(const HostTasks& before);
   HostTasks tasks_before() const;
 
-  /// Calls each set and returns the places of all outputs; nothing if they do not lie in exported
-  /// memory.
-  std::optional<std::vector<protocol::OutputPlace>> queue_calls(
-      std::span<const std::uint32_t> sets);
+  /// Calls a set and adds the places of its outputs; false if they do not lie in exported memory.
+  bool queue_call(std::uint32_t index, std::vector<protocol::OutputPlace>& places);
 
   std::map<std::uint32_t, ModuleSet> sets_;
   /// Notes from the trace of calls, of which `looked_at` may read inputs back to the host.

@@ -236,6 +236,13 @@ class Device {
     (void)span_ms, (void)start_ms;
     return std::nullopt;
   }
+  /// Begins to watch for other contexts' turns, beside what is queued, until end_guard(). Returns
+  /// when it has begun.
+  virtual void start_guard() {}
+  /// Waits for what was queued, but not for the guard.
+  virtual void finish_queued() { synchronize(); }
+  /// Ends it: the device is idle microseconds later. Whether no other context had a turn meanwhile.
+  virtual bool end_guard() { return true; }
   /// Whether a call since the last time could not be held: it waited for the device inside.
   virtual bool take_hold_failed() { return false; }
 

@@ -74,6 +74,7 @@ CudaDevice::~CudaDevice() {
   if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
   if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
   if (capture_stream_ != nullptr) cuda_.cuStreamDestroy(capture_stream_);
+  if (guard_stream_ != nullptr) cuda_.cuStreamDestroy(guard_stream_);
   cuda_.cuEventDestroy(start_);
   cuda_.cuEventDestroy(stop_);
 }

@@ -67,6 +67,9 @@ class CudaDevice final : public Device {
   bool launch_empty() override;
   std::optional<double> overhead_ms(bool cold_cache, bool held) override;
   std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms) override;
+  void start_guard() override;
+  void finish_queued() override;
+  bool end_guard() override;
   bool use_gate(Fd page) override;
   void queue_gate(std::uint32_t block, void* stream) override;
   void queue_done(std::uint32_t block, void* stream) override;
@@ -92,10 +95,12 @@ class CudaDevice final : public Device {
   std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
   /// Threads for all multiprocessors, which stride over memory.
   void launch_wide(CUfunction kernel, void** arguments, const char* doing);
-  /// A thread that looks at the clock for so long.
-  void launch_watch(double span_ms);
+  /// A thread that looks at the clock for so long, and tells it in signals from that one on.
+  void launch_watch(double span_ms, std::size_t signal, CUstream stream);
+  /// Returns when the GPU has written that signal.
+  void await_signal(std::size_t signal);
   /// A grid of one thread.
-  void launch_thread(CUfunction kernel, void** arguments, const char* doing);
+  void launch_thread(CUfunction kernel, void** arguments, const char* doing, CUstream stream);
 
   std::string name_;
   const CudaDriver& cuda_;
@@ -117,10 +122,12 @@ class CudaDevice final : public Device {
   /// By whether the cache is flushed and the stream held.
   std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
   volatile unsigned* signals_ =
-      nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's
+      nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's, and a guard's
   CUdeviceptr device_signals_ = 0;
   CUdeviceptr gate_ = 0;        ///< protocol::GateWords, in memory that the judge shares
   CUevent all_done_ = nullptr;  ///< of all work of the context
+  CUstream guard_stream_ = nullptr;
+  bool is_guarded_ = false;
   std::unique_ptr<GpuStateReader> reader_;
 };
 

@@ -245,16 +245,37 @@ class Evaluation {
   /// Prepares gated calls on these slots: buffers, rehearsals, and a block that does not count.
   /// Throws NoSuchTimes.
   void open_gate(std::span<const std::size_t> slots);
+  /// The same of all subjects.
+  void open_gates(std::span<const std::size_t> slots);
+  /// How many calls a block has, by what they take.
+  std::size_t calls_of_block() const;
+  /// What a block costs besides its calls. Throws NoSuchTimes if others use the GPU.
   GateCosts gate_costs();
   /// Memory for the outputs of so many calls, with what they use besides.
   SharedBuffer output_memory(std::size_t calls);
   /// Has the process queue calls, and returns where their outputs will lie. `limit_ms`: how long a
   /// closed gate waits for that; 0: the gate is open. Throws NoSuchTimes.
-  std::vector<protocol::OutputPlace> queue_calls(std::span<const std::size_t> slots,
-                                                 double limit_ms, bool traced = false);
-  std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
+  Queued queue_calls(std::span<const std::size_t> slots, double limit_ms, BlockKind kind);
+  static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
+  /// Draws inputs of queued calls, encrypted under the keys that it returns.
+  std::vector<protocol::VeilKey> draw_hidden(std::span<const std::size_t> slots);
+  /// Decrypts inputs, opens the gate for a block and takes its time. The process is stopped.
+  GatedBlock run_queued(std::uint32_t block, std::span<const std::size_t> slots,
+                        std::span<const protocol::VeilKey> keys, double probe_ms);
   /// Queues calls, stops the process, draws their inputs, opens the gate and takes the time.
-  GatedBlock run_block(std::span<const std::size_t> slots, bool traced = false);
+  GatedBlock run_block(std::span<const std::size_t> slots, BlockKind kind = BlockKind::kTimed);
+  /// Queues calls and runs one after the other: the inputs of each can be read once the outputs of
+  /// the one before have been copied. Milliseconds of each.
+  std::vector<double> run_steps(std::span<const std::size_t> slots, const GateCosts& costs);
+  /// Adds to the candidate's times what its blocks worked on after their completion words.
+  void count_late_ends(TimedRun& run);
+  /// Steps calls of all subjects. If the candidate's are slower than in blocks, stepped times
+  /// count: calls of a block may have been computed together.
+  void compare_with_steps(const TimedRun& run);
+  void step_subjects(std::map<std::string, std::vector<double>>& steps_ms);
+  /// Counts a block that worked outside of its time. Throws for the second one: CandidateFailure,
+  /// or NoSuchTimes if the work is not the candidate's.
+  void refuse_void_block(const GatedBlock& block, Evaluation& judging);
   /// One more block, which looks the same to the candidate's code: its work is traced, and its
   /// outputs are checked.
   void trace_gated_block();
@@ -262,7 +283,7 @@ class Evaluation {
   /// it is the last.
   std::vector<std::size_t> gated_slots() const;
   void keep_queued(std::span<const std::size_t> slots,
-                   const std::vector<protocol::OutputPlace>& places);
+                   std::span<const protocol::OutputPlace> places);
   /// Adds to the raw measurements what the gate saw besides.
   void note_gate();
   /// Milliseconds of a call, the mean of a block, for each block.
@@ -388,6 +409,8 @@ class Evaluation {
   std::unique_ptr<Gate> gate_;
   bool gated_ = false;  ///< all subjects are timed by the gate
   GateCosts gate_costs_;
+  std::vector<std::size_t> gate_slots_;  ///< of the calls that a block can have
+  std::map<std::string, std::vector<double>> stepped_times_;  ///< if these count, by side
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
   bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel

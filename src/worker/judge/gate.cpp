@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "worker/candidate/judged_candidate.hpp"
@@ -24,9 +25,19 @@ constexpr double kLeastQueueing_ms = 100, kQueueingFactor = 5;
 constexpr double kRunFactor = 20, kLeastRun_ms = 1000;
 /// Empty blocks that find out what a block costs.
 constexpr int kEmptyBlocks = 5;
+/// Of these, those that show that others use the GPU.
+constexpr int kDisturbedBlocks = 2;
+/// By so much a block is shortened that cannot be queued.
+constexpr std::size_t kFewerCalls = 4;
+/// More calls are not needed in a block that takes so long; and a block takes no longer than that,
+/// if it can have fewer.
+constexpr double kEnoughBlock_ms = 8, kMostBlock_ms = 100;
 constexpr std::size_t kLeastOutputs_bytes = std::size_t{256} << 20;
 /// Longer than a time slice of another context: in 3 ms its work is a gap.
 constexpr double kProbe_ms = 3;
+/// Between steps it is enough to see when the judge's kernel starts.
+constexpr double kStep_ms = 0.01;
+
 template <typename T>
 T take(std::string_view& body) {
   T value{};
@@ -77,14 +88,16 @@ std::vector<protocol::OutputPlace> Evaluation::take_queued(protocol::Message& me
   return places;
 }
 
-std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::size_t> slots,
-                                                           double limit_ms, bool traced) {
+Queued Evaluation::queue_calls(std::span<const std::size_t> slots, double limit_ms,
+                               BlockKind kind) {
   const Poison poison = poisons_.next_timed();
   for (const std::size_t slot : slots) sets_[slot].poison = poison;
-  const double calls_s =
-      call_limit_s() * static_cast<double>(std::max<std::size_t>(1, slots.size()));
-  const protocol::QueueBody head{static_cast<std::uint32_t>(slots.size()),
-                                 gate_->clock.next_block(), calls_s, poison, traced ? 1u : 0u};
+  const auto calls = static_cast<std::uint32_t>(slots.size());
+  const double calls_s = call_limit_s() * std::max(1u, calls);
+  const bool stepped = kind == BlockKind::kStepped;
+  Queued queued{gate_->clock.next_blocks(stepped ? calls : 1), {}};
+  const protocol::QueueBody head{calls,  queued.first_block,         calls_s,
+                                 poison, kind == BlockKind::kTraced, stepped};
   std::string body(reinterpret_cast<const char*>(&head), sizeof head);
   for (const std::size_t slot : slots) {
     const auto index = static_cast<std::uint32_t>(slot);
@@ -109,11 +122,11 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   if (limit_ms <= 0 || is_late)
     wait_for(MessageType::kQueued, message, patience_s(calls_s), "being timed");
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
-  gate_->queueing_ms = std::max(gate_->queueing_ms, took.count());
+  if (!is_late) gate_->queueing_ms = std::max(gate_->queueing_ms, took.count());
   try {
-    auto places = take_queued(message);
+    queued.places = take_queued(message);
     if (is_late) throw NoSuchTimes{"gate_synchronizes"};
-    return places;
+    return queued;
   } catch (const NoSuchTimes&) {
     gate_->clock.release();
     gate_->clock.wait_done(calls_s * 1000);
@@ -121,31 +134,78 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   }
 }
 
-GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, bool traced) {
+std::vector<protocol::VeilKey> Evaluation::draw_hidden(std::span<const std::size_t> slots) {
+  // Inputs of a baseline may be known: they are the last candidate's, whose outputs are still to be
+  // compared.
+  if (request_.baseline) return {};
+  std::vector<protocol::VeilKey> keys(slots.size());
+  for (auto& key : keys) key = {protocol::random_nonce(), protocol::random_nonce()};
+  problem_.refresh_timed(slots, keys);
+  return keys;
+}
+
+GatedBlock Evaluation::run_queued(std::uint32_t block, std::span<const std::size_t> slots,
+                                  std::span<const protocol::VeilKey> keys, double probe_ms) {
   auto& device = problem_.device();
-  const auto places =
-      queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), traced);
-  freeze(true);
-  // Only now are the inputs drawn: whatever was computed before, it was not their answers. Those of
-  // a baseline may be known: they are the last candidate's, whose outputs are still to be compared.
-  if (!slots.empty() && !request_.baseline) problem_.refresh_timed(slots.size());
-  if (flushes()) device.flush_cache();
   device.synchronize();
-  GatedBlock block;
-  const auto times = gate_->clock.run(std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
-  if (!times) throw NoSuchTimes{"gate_synchronizes"};
-  block.times = *times;
-  if (const auto look = device.look_for_others(kProbe_ms, &block.start_ms))
-    block.worked_on = look->taken_ms > 0;
-  gate_->switches_ms.push_back(times->switch_ms);
+  device.start_guard();
+  for (std::size_t i = 0; i < keys.size(); ++i)
+    problem_.slot_set(slots[i]).veil_inputs(device, keys[i]);
+  if (flushes()) device.flush_cache();
+  device.finish_queued();
+  GatedBlock seen;
+  seen.worked_ahead = !device.end_guard();
+  const auto times = gate_->clock.run(block, std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
+  if (!times) {
+    gate_->clock.release();
+    throw NoSuchTimes{"gate_synchronizes"};
+  }
+  seen.times = *times;
+  if (const auto look = device.look_for_others(probe_ms, &seen.start_ms))
+    seen.worked_on = look->taken_ms > 0;
+  return seen;
+}
+
+GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind kind) {
+  const Queued queued =
+      queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), kind);
+  freeze(true);
+  // Only now are the inputs drawn: whatever was computed before, it was not their answers.
+  const auto keys = draw_hidden(slots);
+  // No process can know which of its blocks are watched for long.
+  const bool is_probed = slots.empty() || protocol::random_nonce() % 2 == 0;
+  const GatedBlock block =
+      run_queued(queued.first_block, slots, keys, is_probed ? kProbe_ms : kStep_ms);
+  gate_->switches_ms.push_back(block.times.switch_ms);
   gate_->starts_ms.push_back(block.start_ms);
-  keep_queued(slots, places);
+  keep_queued(slots, queued.places);
   return block;
+}
+
+std::vector<double> Evaluation::run_steps(std::span<const std::size_t> slots,
+                                          const GateCosts& costs) {
+  const Queued queued =
+      queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms),
+                  BlockKind::kStepped);
+  freeze(true);
+  const auto keys = draw_hidden(slots);
+  std::vector<double> steps_ms;
+  const std::size_t places = queued.places.size() / slots.size();
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    const auto slot = slots.subspan(i, 1);
+    const GatedBlock step = run_queued(
+        queued.first_block + static_cast<std::uint32_t>(i), slot,
+        std::span(keys).subspan(std::min(i, keys.size()), keys.empty() ? 0 : 1), kStep_ms);
+    steps_ms.push_back(gated_ms(step, costs));
+    // Before the next inputs can be read: what is written later is no part of the answer.
+    keep_queued(slot, std::span(queued.places).subspan(i * places, places));
+  }
+  return steps_ms;
 }
 
 /// Copies outputs in the process's own memory to where the judge compares them.
 void Evaluation::keep_queued(std::span<const std::size_t> slots,
-                             const std::vector<protocol::OutputPlace>& places) {
+                             std::span<const protocol::OutputPlace> places) {
   if (places.empty() || request_.baseline) return;
   std::size_t next = 0;
   for (const std::size_t slot : slots)
@@ -201,32 +261,54 @@ void Evaluation::open_gate(std::span<const std::size_t> slots) {
     protocol::Message message;
     wait_for(MessageType::kMapped, message, kGateLimit_s, "mapping its gate");
   }
+  gate_->switches_ms.clear();
+  gate_->starts_ms.clear();
+  // A baseline's is ready since an earlier candidate.
+  if (gate_->ready_calls == slots.size()) return;
   // With an open gate first: allocators, lazy loading and autotuners would wait for a closed one.
   for (int i = 0; i < 2; ++i) {
     gate_->queueing_ms = 0;
     const auto start = protocol::Clock::now();
-    queue_calls(slots, 0);
+    queue_calls(slots, 0, BlockKind::kTimed);
     if (!gate_->clock.wait_done(call_limit_s() * 1000 * static_cast<double>(slots.size() + 1)))
       throw NoSuchTimes{"gate_synchronizes"};
     const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
     gate_->calls_ms = took.count();
   }
   run_block(slots);
+  gate_->ready_calls = slots.size();
 }
 
 GateCosts Evaluation::gate_costs() {
   GateCosts costs;
   std::vector<double> switches, runs, starts;
+  int disturbed = 0;
   for (int i = 0; i < kEmptyBlocks; ++i) {
     const GatedBlock block = run_block({});
+    if (block.worked_ahead || block.worked_on) ++disturbed;
     switches.push_back(block.times.switch_ms);
     runs.push_back(block.times.run_ms);
     starts.push_back(block.start_ms);
   }
+  if (disturbed >= kDisturbedBlocks) throw NoSuchTimes{"gpu_shared"};
   costs.switch_ms = median_of(switches);
   costs.empty_ms = median_of(runs);
   costs.start_ms = median_of(starts);
   return costs;
+}
+
+void Evaluation::open_gates(std::span<const std::size_t> slots) {
+  for (const auto& [baseline, process] : *baselines_) {
+    try {
+      process->open_gate(slots);
+      gate_costs_ = process->gate_costs();
+    } catch (const CandidateFailure& failure) {
+      fmt::print(stderr, "kbench judge: the process of {}: {}: {}\n", baseline, failure.cause,
+                 failure.message);
+      throw NoSuchTimes{"gate_no_baseline"};
+    }
+  }
+  open_gate(slots);
 }
 
 bool Evaluation::opens_gate() {
@@ -234,21 +316,23 @@ bool Evaluation::opens_gate() {
   if (options.clock != protocol::TimeClock::kGate || problem_.device().timing_method() == "wall")
     return false;
   try {
-    const auto slots = problem_.timed_slots();
-    for (const std::string& baseline : problem_.baselines()) {
-      const auto process = baselines_->find(baseline);
-      if (process == baselines_->end()) throw NoSuchTimes{"gate_no_baseline"};
+    // Also if stored times stand for the baseline's: its process tells what a block costs.
+    const auto has_process = [&](const std::string& name) { return baselines_->contains(name); };
+    if (baselines_->empty() || !std::ranges::all_of(problem_.baselines(), has_process))
+      throw NoSuchTimes{"gate_no_baseline"};
+    gate_slots_ = problem_.timed_slots();
+    if (problem_.follows_calls(gate_slots_.front())) throw NoSuchTimes{"gate_keeps_state"};
+    while (true) {
       try {
-        process->second->open_gate(slots);
-        gate_costs_ = process->second->gate_costs();
-      } catch (const CandidateFailure& failure) {
-        fmt::print(stderr, "kbench judge: the process of {}: {}: {}\n", baseline, failure.cause,
-                   failure.message);
-        throw NoSuchTimes{"gate_no_baseline"};
+        open_gates(gate_slots_);
+        break;
+      } catch (const NoSuchTimes& none) {
+        // Fewer calls may fit into the queue of a stream.
+        if (none.flag != "gate_synchronizes" || gate_slots_.size() == 1) throw;
+        gate_slots_.resize((gate_slots_.size() + kFewerCalls - 1) / kFewerCalls);
       }
     }
-    if (problem_.baselines().empty()) throw NoSuchTimes{"gate_no_baseline"};
-    open_gate(slots);
+    gate_slots_.resize(calls_of_block());
     freeze(true);
     return true;
   } catch (const NoSuchTimes& none) {
@@ -258,67 +342,17 @@ bool Evaluation::opens_gate() {
   }
 }
 
-void Evaluation::note_gate() {
-  verdict_.raw_ms["gate costs"] = {gate_costs_.switch_ms, gate_costs_.empty_ms,
-                                   gate_costs_.start_ms};
-  verdict_.raw_ms["gate switch"] = gate_->switches_ms;
-  verdict_.raw_ms["gate start"] = gate_->starts_ms;
-}
-
-std::vector<std::size_t> Evaluation::gated_slots() const {
-  auto slots = problem_.timed_slots();
-  const std::size_t fewest = slots.size() - slots.size() / 4;
-  slots.resize(fewest + protocol::random_nonce() % (slots.size() - fewest + 1));
-  return slots;
-}
-
-void Evaluation::trace_gated_block() {
-  const auto slots = gated_slots();
-  run_block(slots, true);
-  asked_slots_ = slots;
-  look_at_timed_outputs();
-  check_timed_output(slots[protocol::random_nonce() % slots.size()]);
-  freeze(false);
-  channel_.send(MessageType::kTrace, {});
-  protocol::Message message;
-  wait_for(MessageType::kCalled, message, patience_s(call_limit_s()), "being timed");
-  freeze(true);
-  if (const auto called = called_of(message)) {
-    take_noted(*called);
-    take_class(*called);
+std::size_t Evaluation::calls_of_block() const {
+  const auto calls = static_cast<double>(gate_slots_.size());
+  double least_ms = gate_->calls_ms, most_ms = gate_->calls_ms;
+  for (const auto& [baseline, process] : *baselines_) {
+    const double ms = process->gate_->calls_ms;
+    least_ms = std::min(least_ms, ms);
+    most_ms = std::max(most_ms, ms);
   }
-}
-
-std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block) {
-  std::vector<double> times;
-  for (int i = 0; i < block.discarded + block.counted; ++i) {
-    const auto slots = gated_slots();
-    GatedBlock seen;
-    try {
-      seen = subject.run_block(slots);
-    } catch (const CandidateFailure&) {
-      if (&subject == this) throw;
-      throw NoSuchTimes{"gate_no_baseline"};
-    }
-    if (seen.worked_on) {
-      constexpr int kMostLateBlocks = 2;
-      if (++subject.gate_->late_blocks >= kMostLateBlocks) {
-        if (&subject == this)
-          throw CandidateFailure{Outcome::kCheat, "late_work",
-                                 "the GPU still worked for the candidate after it had reported the "
-                                 "end of its calls"};
-        throw NoSuchTimes{"gpu_shared"};
-      }
-      --i;
-      continue;
-    }
-    times.push_back(gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
-    if (&subject != this || is_aside_) continue;
-    refuse_written(slots);
-    asked_slots_ = slots;
-    look_at_timed_outputs();
-  }
-  return times;
+  const double enough =
+      std::min(kEnoughBlock_ms * calls / least_ms, kMostBlock_ms * calls / most_ms);
+  return static_cast<std::size_t>(std::ceil(std::clamp(enough, 1.0, calls)));
 }
 
 }  // namespace kbench::worker

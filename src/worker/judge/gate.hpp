@@ -18,14 +18,24 @@ class Evaluation;
 /// like a candidate's, and serves all candidates.
 using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
+enum class BlockKind : std::uint8_t { kTimed, kTraced, kStepped };
+
+/// Calls that a process has queued.
+struct Queued {
+  std::uint32_t first_block = 0;
+  std::vector<protocol::OutputPlace> places;  ///< of all their outputs, if kbench allocates none
+};
+
 /// The gate of one process.
 struct Gate {
   GateClock clock;
-  SharedBuffer outputs;    ///< memory for its outputs, if kbench does not allocate them
-  double queueing_ms = 0;  ///< what queueing a block takes at least
-  double calls_ms = 0;     ///< what the calls of a block take about
-  int late_blocks = 0;     ///< those that worked on
-  std::vector<double> switches_ms, starts_ms;  ///< of all closed blocks
+  SharedBuffer outputs;         ///< memory for its outputs, if kbench does not allocate them
+  double queueing_ms = 0;       ///< what queueing a block takes at least
+  double calls_ms = 0;          ///< what the calls of a block take about
+  std::size_t ready_calls = 0;  ///< for blocks of so many calls everything has been allocated
+  int void_blocks = 0;          ///< those with work before their start or after their end
+  std::vector<double> switches_ms, starts_ms;           ///< of all closed blocks
+  std::map<std::string, std::vector<double>> steps_ms;  ///< of stepped calls, by subject
 };
 
 }  // namespace kbench::worker

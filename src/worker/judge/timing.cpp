@@ -101,6 +101,10 @@ void Evaluation::time_subjects() {
   watch_->lap("timing");
   // Before anything else is called: of calls that are in no score nobody asks.
   check_timed_outputs();
+  if (gated_) {
+    count_late_ends(run);
+    compare_with_steps(run);
+  }
   watch_->lap("timed_outputs");
   if (is_shared()) return leave_untimed(run);
   std::map<std::string, double> walls;
@@ -127,6 +131,7 @@ void Evaluation::time_subjects() {
   for (const auto& [side, aside] : set_throttled_aside(run, fewest))
     if (const auto walled = walls_.find(side); walled != walls_.end())
       set_aside(walled->second, aside);
+  for (const auto& [side, steps_ms] : stepped_times_) run.measurements[side] = steps_ms;
   const auto times = bound_times(run.measurements, timing);
   for (auto& [side, bound] : timing.bounds) {
     const auto told = summarize({run.measurements.at(side.str()), run.block_sizes.at(side.str())});
@@ -191,7 +196,8 @@ std::shared_ptr<const OtherTimes> Evaluation::time_beside_kernels(std::vector<Ti
   std::erase_if(sides, [](const TimedSide& side) { return side.name == "candidate"; });
   if (sides.empty()) return nullptr;
   freeze(true);
-  const auto asked = problem_.options().clock;
+  auto asked = problem_.options().clock;
+  if (asked == protocol::TimeClock::kGate) asked = protocol::TimeClock::kEvents;
   const bool held =
       std::exchange(held_, problem_.options().held && asked != protocol::TimeClock::kHost);
   const auto clock = std::exchange(clock_, asked);

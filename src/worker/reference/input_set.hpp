@@ -112,6 +112,11 @@ class InputSet {
   /// Other inputs in the same memory, one for each argument, and the answers to them, which are
   /// exchanged for those of the set.
   void replace_inputs(const std::vector<Argument>& values);
+  /// The same, encrypted: nobody can compute from them until veil_inputs() decrypts them.
+  void replace_inputs(const std::vector<Argument>& values, Device& device,
+                      const protocol::VeilKey& key);
+  /// Encrypts the inputs in the shared memory; a second time decrypts them.
+  void veil_inputs(Device& device, const protocol::VeilKey& key);
   void exchange_answers(Answers& answers);
   void replace_expected_outputs(std::vector<ExpectedOutput> expected_outputs) {
     answers_.expected_outputs = std::move(expected_outputs);

@@ -7,6 +7,7 @@
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -95,6 +96,11 @@ class JudgedProblem {
   std::vector<std::size_t> timed_slots() const;
   /// Draws inputs for the first timed slots that nobody has seen, and that are never drawn again.
   void refresh_timed(std::size_t count);
+  /// The same for those slots, encrypted under as many keys.
+  void refresh_timed(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
+  /// Whether the reference's outputs depend on calls before, so that calls of a model in a row give
+  /// others than calls that each begin with its state restored.
+  bool follows_calls(std::size_t slot);
   /// While it lives, the set of a slot has the reference's answers to the inputs that it holds.
   class TimedAnswers {
    public:

@@ -5,6 +5,7 @@
 #include <span>
 
 #include "base/hash.hpp"
+#include "worker/compare/element_counts.hpp"
 #include "worker/reference/judged_problem.hpp"
 
 // The part of a judged problem that prepares fresh inputs for timed calls.
@@ -45,6 +46,30 @@ void JudgedProblem::refresh_timed(std::size_t count) {
         host_.draw_inputs(options_.device, options_.precision, draw_timed_options().input_seed));
   }
   device_->synchronize();
+}
+
+void JudgedProblem::refresh_timed(std::span<const std::size_t> slots,
+                                  std::span<const protocol::VeilKey> keys) {
+  for (std::size_t i = 0; i < slots.size(); ++i) {
+    InputSet& set = slot_set(slots[i]);
+    if (slots[i] < resident_) enter(set);
+    set.replace_inputs(
+        host_.draw_inputs(options_.device, options_.precision, draw_timed_options().input_seed),
+        *device_, keys[i]);
+  }
+}
+
+bool JudgedProblem::follows_calls(std::size_t slot) {
+  InputSet& set = slot_set(slot);
+  const auto is_written = [](const Slot& state) { return state.mutated; };
+  if (!is_stateful() && std::ranges::none_of(set.state(), is_written)) return false;
+  const auto own = own_arguments(set);
+  const auto first = set.answer(host_, own, errors_).outputs;
+  const auto second = set.answer(host_, own, errors_).outputs;
+  set.restore();
+  for (std::size_t i = 0; i < first.size(); ++i)
+    if (!same_bits(first[i], second[i])) return true;
+  return false;
 }
 
 JudgedProblem::TimedAnswers::TimedAnswers(JudgedProblem& problem, std::size_t slot)

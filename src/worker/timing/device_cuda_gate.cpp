@@ -34,10 +34,7 @@ void CudaDevice::queue_gate(std::uint32_t block, void* stream) {
   // The first work behind a wait pays for the change of contexts. An empty kernel does so before
   // the clock starts.
   wait(offsetof(GateWords, open));
-  const CUstream before = stream_;
-  stream_ = on;
-  launch_thread(empty_kernel_, nullptr, "launching nothing");
-  stream_ = before;
+  launch_thread(empty_kernel_, nullptr, "launching nothing", on);
   check(cuda_.cuStreamWriteValue32(on, gate_ + offsetof(GateWords, ready), block,
                                    CU_STREAM_WRITE_VALUE_DEFAULT),
         "writing to the gate");

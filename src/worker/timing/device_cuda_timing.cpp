@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <memory>
+#include <utility>
 
 #include "worker/device/device_cuda.hpp"
 #include "worker/device/kernel_trace.hpp"
@@ -16,8 +17,13 @@ namespace {
 constexpr const char* kVeilKernel = "kbench_veil";
 constexpr const char* kWatchKernel = "kbench_watch";
 /// Words of memory by which those kernels and the host tell each other something.
-constexpr std::size_t kSignals = 5, kLookSignals = 2, kStartSignal = 4;
+constexpr std::size_t kLookSignals = 2, kGuardSignals = 6, kSignals = 10;
+/// Of the signals of a watch: microseconds in all, and those missed; that it has begun; that it is
+/// to end.
+enum : std::uint8_t { kSpan, kMissed, kBegun, kEnd };
 constexpr std::chrono::seconds kStartLimit{60};
+/// Longer than the judge decrypts inputs and flushes.
+constexpr double kMostGuard_ms = 1000;
 /// A turn of another context is longer, switches included, and nothing else keeps a thread from its
 /// clock for so long: 2.4 ms and 30 µs on an H100.
 constexpr double kLeastTurn_ms = 0.1;
@@ -40,7 +46,8 @@ class CudaDevice::Hold {
     device.signals_[0] = 0;
     unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
     std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
-    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream");
+    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream",
+                         device.stream_);
   }
   ~Hold() { release(); }
   Hold(const Hold&) = delete;
@@ -62,8 +69,8 @@ void CudaDevice::flush_cache() {
     check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
   }
-  // Persisting lines would survive all of it.
-  cuda_.cuCtxResetPersistingL2Cache();
+  // Persisting lines would survive all of it. This waits for all work, so a guard has done it.
+  if (!is_guarded_) cuda_.cuCtxResetPersistingL2Cache();
   if (flush_kernel_ == nullptr) {
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
     return;
@@ -175,7 +182,7 @@ std::optional<DeviceTimes> CudaDevice::device_times(const std::function<void()>&
 
 bool CudaDevice::launch_empty() {
   if (empty_kernel_ == nullptr) return false;
-  launch_thread(empty_kernel_, nullptr, "launching nothing");
+  launch_thread(empty_kernel_, nullptr, "launching nothing", stream_);
   return true;
 }
 
@@ -210,31 +217,59 @@ std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
 }
 
 void CudaDevice::lead(double ms) {
-  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms);
+  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms, kLookSignals, stream_);
 }
 
-void CudaDevice::launch_watch(double span_ms) {
-  CUdeviceptr seen = device_signals_ + kLookSignals * sizeof(unsigned);
+void CudaDevice::launch_watch(double span_ms, std::size_t signal, CUstream stream) {
+  for (const auto word : {kSpan, kBegun, kEnd}) signals_[signal + word] = 0;
+  CUdeviceptr seen = device_signals_ + signal * sizeof(unsigned);
   auto span_ns = static_cast<unsigned long long>(span_ms * 1e6);
   auto least_ns = static_cast<unsigned long long>(kLeastTurn_ms * 1e6);
   std::array<void*, 3> arguments{&seen, &span_ns, &least_ns};
-  launch_thread(watch_kernel_, arguments.data(), "looking at the clock");
+  launch_thread(watch_kernel_, arguments.data(), "looking at the clock", stream);
+}
+
+void CudaDevice::await_signal(std::size_t signal) {
+  const auto from = protocol::Clock::now();
+  while (signals_[signal] == 0 && protocol::Clock::now() - from < kStartLimit)
+    continue;  // a sleep would be in the time
 }
 
 std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* start_ms) {
   if (watch_kernel_ == nullptr) return std::nullopt;
   if (start_ms != nullptr) {
     const auto from = protocol::Clock::now();
-    signals_[kStartSignal] = 0;
-    launch_watch(span_ms);
-    while (signals_[kStartSignal] == 0 && protocol::Clock::now() - from < kStartLimit)
-      continue;  // a sleep would be in the time
+    launch_watch(span_ms, kLookSignals, stream_);
+    await_signal(kLookSignals + kBegun);
     *start_ms = std::chrono::duration<double, std::milli>(protocol::Clock::now() - from).count();
   } else {
-    launch_watch(span_ms);
+    launch_watch(span_ms, kLookSignals, stream_);
   }
   synchronize();
-  return DeviceLook{signals_[kLookSignals] / 1e3, signals_[kLookSignals + 1] / 1e3};
+  return DeviceLook{signals_[kLookSignals + kSpan] / 1e3, signals_[kLookSignals + kMissed] / 1e3};
+}
+
+void CudaDevice::start_guard() {
+  if (watch_kernel_ == nullptr) return;
+  if (guard_stream_ == nullptr)
+    check(cuda_.cuStreamCreate(&guard_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
+  cuda_.cuCtxResetPersistingL2Cache();
+  is_guarded_ = true;
+  launch_watch(kMostGuard_ms, kGuardSignals, guard_stream_);
+  await_signal(kGuardSignals + kBegun);
+}
+
+void CudaDevice::finish_queued() {
+  check(cuda_.cuEventRecord(stop_, stream_), "cuEventRecord");
+  check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
+}
+
+bool CudaDevice::end_guard() {
+  if (!std::exchange(is_guarded_, false)) return true;
+  signals_[kGuardSignals + kEnd] = 1;
+  await_signal(kGuardSignals + kSpan);
+  return signals_[kGuardSignals + kMissed] == 0 &&
+         signals_[kGuardSignals + kSpan] < kMostGuard_ms * 1e3;
 }
 
 bool CudaDevice::take_hold_failed() {
@@ -252,11 +287,12 @@ void CudaDevice::launch_wide(CUfunction kernel, void** arguments, const char* do
   check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
 }
 
-void CudaDevice::launch_thread(CUfunction kernel, void** arguments, const char* doing) {
+void CudaDevice::launch_thread(CUfunction kernel, void** arguments, const char* doing,
+                               CUstream stream) {
   CUlaunchConfig config{};
   config.gridDimX = config.gridDimY = config.gridDimZ = 1;
   config.blockDimX = config.blockDimY = config.blockDimZ = 1;
-  config.hStream = stream_;
+  config.hStream = stream;
   check(cuda_.cuLaunchKernelEx(&config, kernel, arguments, nullptr), doing);
 }
 

@@ -11,6 +11,7 @@
 #include <cstring>
 
 #include "kbench/error.hpp"
+#include "worker/timing/timing.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -23,6 +24,8 @@ constexpr int kReadsPerLimit = 1024;
 constexpr double kSwitchSlack_ms = 0.02;
 /// The judge's kernel starts so much later in some blocks, and after a long one.
 constexpr double kStartSlack_ms = 0.1, kStartSlackOfRun = 0.02;
+/// In the median of all blocks it starts later by no more than that.
+constexpr double kMedianSlack_ms = 0.01, kMedianSlackOfRun = 0.01;
 
 std::uint32_t read(std::uint32_t& word) {
   return std::atomic_ref(word).load(std::memory_order_acquire);
@@ -58,6 +61,16 @@ double gated_ms(const GatedBlock& block, const GateCosts& costs) {
          (after_ms > kStartSlack_ms + kStartSlackOfRun * run_ms ? after_ms : 0);
 }
 
+double late_end_ms(const std::vector<double>& start_ms, const std::vector<double>& usual_ms,
+                   double run_ms) {
+  if (start_ms.empty() || usual_ms.empty()) return 0;
+  const double late_ms = median(start_ms) - median(usual_ms);
+  return late_ms > kMedianSlack_ms + kMedianSlackOfRun * run_ms &&
+                 late_ms <= kStartSlack_ms + kStartSlackOfRun * run_ms
+             ? late_ms
+             : 0;
+}
+
 void GateClock::Unmap::operator()(protocol::GateWords* words) const {
   munmap(words, protocol::kGatePageBytes);
 }
@@ -72,14 +85,19 @@ GateClock::GateClock() : page_(memfd_create("kbench-gate", MFD_CLOEXEC)) {
   words_.reset(static_cast<protocol::GateWords*>(words));
 }
 
-std::optional<GateTimes> GateClock::run(double limit_ms) const {
+std::uint32_t GateClock::next_blocks(std::uint32_t count) {
+  block_ += count;
+  return block_ - count + 1;
+}
+
+std::optional<GateTimes> GateClock::run(std::uint32_t block, double limit_ms) const {
   const auto deadline = deadline_in(limit_ms);
   const auto opened = protocol::Clock::now();
-  write(words_->open, block_);
-  const bool ready = wait_for(words_->ready, block_, deadline);
+  write(words_->open, block);
+  const bool ready = wait_for(words_->ready, block, deadline);
   const auto started = protocol::Clock::now();
-  write(words_->start, block_);
-  if (!ready || !wait_for(words_->done, block_, deadline)) return std::nullopt;
+  write(words_->start, block);
+  if (!ready || !wait_for(words_->done, block, deadline)) return std::nullopt;
   const auto done = protocol::Clock::now();
   return GateTimes{ms_between(opened, started), ms_between(started, done)};
 }

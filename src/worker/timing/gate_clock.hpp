@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
 #include "os/subprocess.hpp"
 #include "protocol/protocol.hpp"
@@ -26,13 +27,20 @@ struct GateCosts {
 /// One block of queued calls, as the judge saw it.
 struct GatedBlock {
   GateTimes times;
-  double start_ms = 0;     ///< as in GateCosts
-  bool worked_on = false;  ///< other work ran on the GPU after the completion word
+  double start_ms = 0;        ///< as in GateCosts
+  bool worked_ahead = false;  ///< other work ran on the GPU once the inputs were there
+  bool worked_on = false;     ///< other work ran on the GPU after the completion word
 };
 
 /// Milliseconds of a block's calls. Only the known costs are subtracted: more time before the
 /// start, and work that delays the judge's own kernel, count as the calls' time.
 double gated_ms(const GatedBlock& block, const GateCosts& costs);
+
+/// Milliseconds by which a subject's blocks ended later than their completion words say, if
+/// gated_ms() did not count it in single blocks. `start_ms`, `usual_ms`: GatedBlock::start_ms of
+/// the subject's blocks and of a baseline's. 0 within the usual differences.
+double late_end_ms(const std::vector<double>& start_ms, const std::vector<double>& usual_ms,
+                   double run_ms);
 
 /// The judge's side of the gate: a page of words, and the only clock that times gated calls. The
 /// subject's process is stopped meanwhile.
@@ -43,14 +51,14 @@ class GateClock {
 
   /// The page, for the subject's process.
   int fd() const { return page_.value(); }
-  /// The number of the next block.
-  std::uint32_t next_block() { return ++block_; }
-  /// Opens the gate for this block, and measures until its completion word. Nothing if a word is
+  /// The number of the first of so many blocks that are queued next.
+  std::uint32_t next_blocks(std::uint32_t count);
+  /// Opens the gate for a block, and measures until its completion word. Nothing if a word is
   /// missing after `limit_ms`; the block's gate is then open.
-  std::optional<GateTimes> run(double limit_ms) const;
-  /// Lets the queued calls run at once, without a clock.
+  std::optional<GateTimes> run(std::uint32_t block, double limit_ms) const;
+  /// Lets all queued calls run at once, without a clock.
   void release() const;
-  /// Waits for the completion word of this block; false if it is missing after `limit_ms`.
+  /// Waits for the completion word of the last block; false if it is missing after `limit_ms`.
   bool wait_done(double limit_ms) const;
 
  private:
@@ -59,7 +67,7 @@ class GateClock {
   };
   Fd page_;
   std::unique_ptr<protocol::GateWords, Unmap> words_;
-  std::uint32_t block_ = 0;
+  std::uint32_t block_ = 0;  ///< the last one
 };
 
 }  // namespace kbench::worker

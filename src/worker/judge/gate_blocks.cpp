@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT
+#include <algorithm>
+
+#include "worker/judge/evaluation.hpp"
+
+// Blocks of gated calls of all subjects, and what shows that a block did other work than its calls.
+namespace kbench::worker {
+namespace {
+
+using protocol::MessageType;
+
+constexpr std::size_t kMostSteps = 8;
+/// Single calls are slower than calls of a block by up to so much, and by what they are slower for
+/// the baseline: weights that a block's first call brings into the cache, for example.
+constexpr double kStepSlack_ms = 0.002, kStepSlack = 0.1, kCommonSlack = 1.25;
+/// Stepped times that count, if they do.
+constexpr std::size_t kSteppedTimes = 24;
+/// Outputs of steps that are compared.
+constexpr std::size_t kCheckedSteps = 2;
+
+}  // namespace
+
+void Evaluation::note_gate() {
+  verdict_.raw_ms["gate costs"] = {gate_costs_.switch_ms, gate_costs_.empty_ms,
+                                   gate_costs_.start_ms};
+  for (const auto& [name, times] : gate_->steps_ms) verdict_.raw_ms[name + " stepped"] = times;
+  verdict_.raw_ms["gate switch"] = gate_->switches_ms;
+  verdict_.raw_ms["gate start"] = gate_->starts_ms;
+  for (const auto& [name, process] : *baselines_) {
+    verdict_.raw_ms[name + " gate switch"] = process->gate_->switches_ms;
+    verdict_.raw_ms[name + " gate start"] = process->gate_->starts_ms;
+  }
+}
+
+std::vector<std::size_t> Evaluation::gated_slots() const {
+  auto slots = gate_slots_;
+  const std::size_t fewest = slots.size() - slots.size() / 4;
+  slots.resize(fewest + protocol::random_nonce() % (slots.size() - fewest + 1));
+  return slots;
+}
+
+void Evaluation::trace_gated_block() {
+  const auto slots = gated_slots();
+  run_block(slots, BlockKind::kTraced);
+  asked_slots_ = slots;
+  look_at_timed_outputs();
+  check_timed_output(slots[protocol::random_nonce() % slots.size()]);
+  freeze(false);
+  channel_.send(MessageType::kTrace, {});
+  protocol::Message message;
+  wait_for(MessageType::kCalled, message, patience_s(call_limit_s()), "being timed");
+  freeze(true);
+  if (const auto called = called_of(message)) {
+    take_noted(*called);
+    take_class(*called);
+  }
+}
+
+std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block) {
+  std::vector<double> times;
+  for (int i = 0; i < block.discarded + block.counted; ++i) {
+    const auto slots = gated_slots();
+    GatedBlock seen;
+    try {
+      seen = subject.run_block(slots);
+    } catch (const CandidateFailure&) {
+      if (&subject == this) throw;
+      throw NoSuchTimes{"gate_no_baseline"};
+    }
+    if (seen.worked_ahead || seen.worked_on) {
+      subject.refuse_void_block(seen, *this);
+      --i;
+      continue;
+    }
+    times.push_back(gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
+    if (&subject != this || is_aside_) continue;
+    refuse_written(slots);
+    asked_slots_ = slots;
+    look_at_timed_outputs();
+  }
+  return times;
+}
+
+void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging) {
+  constexpr int kMostVoidBlocks = 2;
+  if (++gate_->void_blocks < kMostVoidBlocks) return;
+  if (&judging != this) throw NoSuchTimes{"gpu_shared"};
+  // Another user of the GPU disturbs empty blocks of a baseline, too.
+  for (const auto& [baseline, process] : *baselines_) process->gate_costs();
+  if (block.worked_ahead)
+    throw CandidateFailure{
+        Outcome::kCheat, "worked_ahead",
+        "the GPU worked for the candidate while kbench wrote the inputs of timed "
+        "calls, before their time began"};
+  throw CandidateFailure{Outcome::kCheat, "late_work",
+                         "the GPU still worked for the candidate after it had reported the end of "
+                         "its calls"};
+}
+
+void Evaluation::step_subjects(std::map<std::string, std::vector<double>>& steps_ms) {
+  auto slots = gate_slots_;
+  slots.resize(std::clamp<std::size_t>(slots.size() / 2, 1, kMostSteps));
+  for (auto& [name, times] : steps_ms) {
+    const bool is_own = name == "candidate";
+    Evaluation& subject = is_own ? *this : *baselines_->at(name);
+    try {
+      const auto seen = subject.run_steps(slots, gate_costs_);
+      times.insert(times.end(), seen.begin(), seen.end());
+    } catch (const CandidateFailure&) {
+      if (is_own) throw;
+      throw NoSuchTimes{"gate_no_baseline"};
+    }
+    subject.freeze(true);
+  }
+  refuse_written(slots);
+  asked_slots_ = slots;
+  look_at_timed_outputs();
+  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedSteps); ++i)
+    check_timed_output(slots[protocol::random_nonce() % slots.size()]);
+}
+
+void Evaluation::count_late_ends(TimedRun& run) {
+  const auto calls = static_cast<double>(gate_slots_.size());
+  auto& times = run.measurements.at("candidate");
+  for (const auto& [name, process] : *baselines_) {
+    const double late_ms =
+        late_end_ms(gate_->starts_ms, process->gate_->starts_ms, calls * median(times));
+    if (late_ms == 0) continue;
+    flag("late_end");
+    for (double& ms : times) ms += late_ms / calls;
+    return;
+  }
+}
+
+void Evaluation::compare_with_steps(const TimedRun& run) {
+  if (gate_slots_.size() < 2) return;  // a call alone has nothing to be computed with
+  std::map<std::string, std::vector<double>> steps_ms;
+  for (const auto& [name, times] : run.measurements) steps_ms[name];
+  step_subjects(steps_ms);
+  const auto slower_ms = [&](const std::string& name) {
+    return median(steps_ms.at(name)) - median(run.measurements.at(name));
+  };
+  double common_ms = 0;
+  for (const auto& [name, times] : steps_ms)
+    if (name != "candidate") common_ms = std::max(common_ms, slower_ms(name));
+  const double slack_ms =
+      std::max(kStepSlack_ms, kStepSlack * median(run.measurements.at("candidate")));
+  gate_->steps_ms = steps_ms;
+  if (slower_ms("candidate") <= slack_ms + kCommonSlack * common_ms) return;
+  flag("batched_calls");
+  while (steps_ms.at("candidate").size() < kSteppedTimes) step_subjects(steps_ms);
+  gate_->steps_ms = stepped_times_ = steps_ms;
+}
+
+}  // namespace kbench::worker
