@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/eval_options.hpp"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "record/baseline.hpp"
 #include "score/kernelbench.hpp"
 
 namespace kbench::run {
@@ -29,20 +27,10 @@ const TimingMethod& method_of(const EvalOptions& options) {
   return *find_timing_method(options.timing);
 }
 
-bool runs_in_process(std::string_view baseline) {
-  const Baseline* row = find_baseline(baseline);
-  return row != nullptr && !row->prepared;
-}
-
 protocol::TimeClock clock_of(const EvalOptions& options) {
   if (options.score == kWallScore) return protocol::TimeClock::kHost;
   if (options.score == kBusyScore) return protocol::TimeClock::kDevice;
-  const protocol::TimeClock clock = method_of(options).clock;
-  const bool has_processes = std::ranges::all_of(
-      options.baselines, [](const std::string& name) { return runs_in_process(name); });
-  if (clock == protocol::TimeClock::kGate && (by_kernelbench(options) || !has_processes))
-    return protocol::TimeClock::kEvents;
-  return clock;
+  return method_of(options).clock;
 }
 
 std::string method_prefix(const EvalOptions& options) {

@@ -3,7 +3,6 @@
 
 #include <nlohmann/json_fwd.hpp>
 #include <string>
-#include <string_view>
 
 #include "kbench/run.hpp"
 #include "protocol/protocol.hpp"
@@ -18,8 +17,6 @@ bool by_kernelbench(const EvalOptions& options);
 std::string precision_of(const EvalOptions& options);
 /// The row of `--timing`.
 const TimingMethod& method_of(const EvalOptions& options);
-/// Whether a baseline can be timed behind the gate, in a process of its own.
-bool runs_in_process(std::string_view baseline);
 /// The clock that times calls on a GPU. `--score` may need another clock than the timing method's.
 protocol::TimeClock clock_of(const EvalOptions& options);
 /// The prefix of `method` in records of timings on a GPU: "events", "cupti_busy".

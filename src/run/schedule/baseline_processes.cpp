@@ -15,13 +15,13 @@ constexpr std::string_view kTf32 =
     "torch.backends.cudnn.allow_tf32 = True\n";
 
 /// The reference as an answer to its own problem.
-Candidate reference_of(const Problem& problem, const std::string& baseline) {
+Candidate reference_of(const Problem& problem, bool is_tf32) {
   Candidate candidate;
   candidate.kind = CandidateKind::kModule;
   candidate.id = problem.path.string();
   candidate.path = problem.path;
   candidate.source = problem.source + "\n\nModelNew = Model\n";
-  if (find_baseline(baseline)->tf32) candidate.source += kTf32;
+  if (is_tf32) candidate.source += kTf32;
   return candidate;
 }
 
@@ -33,10 +33,12 @@ std::vector<std::unique_ptr<StartedCandidate>> start_baselines(const QueueSetup&
   std::vector<std::unique_ptr<StartedCandidate>> processes;
   const EvalOptions& options = *setup.options;
   const bool is_gated = clock_of(options) == protocol::TimeClock::kGate && setup.device.gpu &&
-                        prepared.timed && method_of(options).timed;
+                        prepared.timed && method_of(options).timed && !by_kernelbench(options);
   if (!is_gated || !judge.signature()) return processes;
   for (const std::string& baseline : options.baselines) {
-    const Candidate candidate = reference_of(*prepared.problem, baseline);
+    const Baseline* row = find_baseline(baseline);
+    if (row == nullptr || row->prepared) continue;
+    const Candidate candidate = reference_of(*prepared.problem, row->tf32);
     Prepared reference;
     reference.candidate = &candidate;
     reference.problem = prepared.problem;
