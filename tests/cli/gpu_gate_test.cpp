@@ -36,17 +36,37 @@ def get_init_inputs():
     return []
 )";
 
+const std::string kSoftmax = R"(import torch
+import torch.nn as nn
+
+
+class Model(nn.Module):
+    def forward(self, x):
+        return torch.softmax(x, -1)
+
+
+def get_inputs():
+    return [torch.randn(16, 512)]
+
+
+def get_init_inputs():
+    return []
+)";
+
+const std::string kLinear = "        self.linear = nn.Linear(512, 512)\n";
+
 class GpuGate : public Gpu {
  protected:
   /// The record of a module whose `forward` has these lines after `x`.
-  Record judged(const std::string& lines, const std::string& init = {}) {
-    const auto problem = folder_.write("gate/level1/1_Linear.py", kProblem);
+  Record judged(const std::string& lines, const std::string& init = {},
+                const std::string& text = kProblem) {
+    const auto problem = folder_.write("gate/level1/1_Linear.py", text);
     const auto file =
         folder_.write("module.py",
                       "import torch\nimport torch.nn as nn\n\n\nclass ModelNew(nn.Module):\n"
-                      "    def __init__(self):\n        super().__init__()\n"
-                      "        self.linear = nn.Linear(512, 512)\n" +
-                          init + "\n    def forward(self, x):\n" + lines);
+                      "    def __init__(self):\n        super().__init__()\n" +
+                          (text == kSoftmax ? std::string() : kLinear) + init +
+                          "\n    def forward(self, x):\n" + lines);
     const auto log = folder_.path() / ("gate" + std::to_string(++modules_) + ".jsonl");
     const auto result =
         run_kbench({"eval", "--candidate", file.string(), "--problem", problem.string(), "--device",
@@ -96,6 +116,96 @@ TEST_F(GpuGate, TimesInAnotherWayWhatCannotBeQueued) {
       "        self.out = None\n");
   EXPECT_EQ(to_string(kept.outcome), "correct") << kept.message;
   EXPECT_THAT(kept.flags, Contains("gate_outputs_elsewhere"));
+}
+
+TEST_F(GpuGate, TimesManyLaunchesInShorterBlocks) {
+  const Record record = judged(
+      "        y = self.linear(x)\n"
+      "        for _ in range(300):\n            y = torch.relu(y)\n"
+      "        return y\n");
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->method.str(), "gated") << testing::PrintToString(record.flags);
+}
+
+TEST_F(GpuGate, TimesAModelWithRunningStatistics) {
+  const auto from = kProblem.find("torch.relu(self.linear(x))");
+  std::string problem = kProblem;
+  problem.replace(from, 26, "self.norm(self.linear(x))");
+  problem.replace(problem.find("        self.linear ="), 0,
+                  "        self.norm = nn.BatchNorm1d(512)\n");
+  const Record record = judged("        return self.norm(self.linear(x))\n",
+                               "        self.norm = nn.BatchNorm1d(512)\n", problem);
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->method.str(), "gated") << testing::PrintToString(record.flags);
+  EXPECT_NEAR(record.speedup.at(0).value, 1, 0.03);
+}
+
+/// A stream that no call waits for keeps the GPU busy.
+TEST_F(GpuGate, WorkOutsideOfABlockIsNoTime) {
+  const Record record = judged(
+      "        if self.side is None:\n            self.side = torch.cuda.Stream()\n"
+      "        with torch.cuda.stream(self.side):\n            torch.cuda._sleep(50_000_000)\n"
+      "        return torch.relu(self.linear(x))\n",
+      "        self.side = None\n");
+  EXPECT_TRUE(record.outcome == Outcome::kCheat || !record.timing ||
+              record.speedup.at(0).value < 0.1)
+      << to_string(record.outcome);
+}
+
+/// The process opens a way to its words itself, and writes the last one as soon as a block starts.
+TEST_F(GpuGate, AnEarlyCompletionWordEarnsNothing) {
+  const std::string thrice =
+      "        for _ in range(3):\n            y = torch.relu(self.linear(x))\n        return y\n";
+  const Record honest = judged(thrice);
+  const Record early = judged(R"(        import ctypes
+        cuda = ctypes.CDLL("libcuda.so.1")
+        if ModelNew.page is None:
+            with open("/proc/self/maps") as maps:
+                found = [line for line in maps if "kbench-gate" in line]
+            if found:
+                ModelNew.page = int(found[0].split("-")[0], 16)
+                device = ctypes.c_uint64()
+                cuda.cuMemHostGetDevicePointer_v2(ctypes.byref(device),
+                                                  ctypes.c_void_p(ModelNew.page), 0)
+                ModelNew.words = device.value
+                ModelNew.side = torch.cuda.Stream()
+        if ModelNew.page is not None:
+            block = ctypes.c_uint32.from_address(ModelNew.page).value + 1
+            if block != ModelNew.last:
+                ModelNew.last = block
+                side = ctypes.c_void_p(ModelNew.side.cuda_stream)
+                start, done = ModelNew.words + 8, ModelNew.words + 12
+                cuda.cuStreamWaitValue32_v2(side, ctypes.c_uint64(start), block, 0)
+                cuda.cuStreamWriteValue32_v2(side, ctypes.c_uint64(done), block, 0)
+)" + thrice,
+                              "    page, last = None, -1\n");
+  ASSERT_TRUE(honest.timing);
+  if (early.outcome != Outcome::kCorrect || !early.timing) return;
+  EXPECT_LT(early.speedup.at(0).value, 1.05 * honest.speedup.at(0).value)
+      << testing::PrintToString(early.flags);
+}
+
+/// It knows the inputs of timed calls by their addresses: eight new ones in a row.
+TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongInSteps) {
+  const Record record = judged(R"(        key, new = x.data_ptr(), ModelNew.new
+        if key not in ModelNew.seen:
+            ModelNew.seen.add(key)
+            new.append((key, x))
+        else:
+            if len(new) >= 8 and not ModelNew.timed:
+                ModelNew.timed = dict(new)
+            new.clear()
+        timed = ModelNew.timed
+        if key in timed and key not in ModelNew.ready:
+            ModelNew.ready = dict(zip(timed, torch.softmax(torch.stack(list(timed.values())), -1)))
+        y = ModelNew.ready.pop(key, None)
+        return torch.softmax(x, -1) if y is None else y
+)",
+                               "    seen, timed, new, ready = set(), {}, [], {}\n", kSoftmax);
+  EXPECT_EQ(to_string(record.outcome), "mismatch");
+  EXPECT_EQ(record.cause.str(), "timed_output");
 }
 
 TEST_F(GpuGate, TimesAKernelAndItsBaselineAlike) {

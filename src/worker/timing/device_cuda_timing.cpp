@@ -253,7 +253,7 @@ void CudaDevice::start_guard() {
   if (watch_kernel_ == nullptr) return;
   if (guard_stream_ == nullptr)
     check(cuda_.cuStreamCreate(&guard_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  cuda_.cuCtxResetPersistingL2Cache();
+  flush_cache();  // allocates at first, which would wait for the guard
   is_guarded_ = true;
   launch_watch(kMostGuard_ms, kGuardSignals, guard_stream_);
   await_signal(kGuardSignals + kBegun);
