@@ -12,8 +12,6 @@
 
 #include "base/hash.hpp"
 #include "compile/compiler_fault.hpp"
-#include "compile/wire.hpp"
-#include "kbench/error.hpp"
 
 namespace kbench {
 namespace {
@@ -80,29 +78,6 @@ void ContentCache::store_text(const std::string& key, std::string_view text) con
   stream.close();
   if (stream) fs::rename(temporary, target, error);
   if (!stream || error) fs::remove(temporary, error);
-}
-
-std::optional<CompileResult> ContentCache::load(const std::string& key) const {
-  const auto text = load_text(key);
-  if (!text) return std::nullopt;
-  try {
-    CompileResult result = unpack_result(*text);
-    if (auto* error = std::get_if<CompileError>(&result)) {
-      if (!is_lasting(*error)) return std::nullopt;  // an older cache may hold timeouts
-      error->cached = true;
-    } else {
-      std::get<Artifact>(result).cached = true;
-    }
-    return result;
-  } catch (const Error&) {
-    return std::nullopt;  // written by another version
-  }
-}
-
-void ContentCache::store(const std::string& key, const CompileResult& result) const {
-  const auto* error = std::get_if<CompileError>(&result);
-  if (error != nullptr && !is_lasting(*error)) return;
-  store_text(key, pack(result));
 }
 
 void ContentCache::shrink(std::uintmax_t max_bytes) const {

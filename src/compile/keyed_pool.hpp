@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -29,11 +30,13 @@ std::shared_future<Result> future_of(Start start) {
 }
 
 /// Threads that run jobs, each with a key. A request for a key that is queued or running gets the
-/// same future.
+/// result of the same job.
 template <typename Result>
 class KeyedPool {
  public:
   using Work = std::function<Result()>;
+  /// What one request gets for the job's result; empty: the result itself.
+  using Shown = std::function<Result(const Result&)>;
 
   explicit KeyedPool(unsigned threads) {
     for (unsigned i = 0; i < std::max(1u, threads); ++i) {
@@ -50,19 +53,23 @@ class KeyedPool {
   /// A future for what `work` returns or throws. Owners are served in turn. Equal jobs of different
   /// owners run separately, because a failure for lack of one owner's budget must not reach another
   /// owner.
-  std::shared_future<Result> submit(const std::string& key, const CompileBudget* owner, Work work) {
+  std::shared_future<Result> submit(const std::string& key, const CompileBudget* owner, Work work,
+                                    Shown shown = {}) {
     const std::scoped_lock lock(mutex_);
-    const Key id{key, owner};
-    if (const auto known = under_way_.find(id); known != under_way_.end()) return known->second;
-    auto job = std::make_shared<Job>(Job{id, std::move(work), {}});
-    auto future = job->promise.get_future().share();
+    Waiter waiter{std::move(shown), {}};
+    auto future = waiter.promise.get_future().share();
     if (stopped_) {
-      job->promise.set_exception(cancelled());
+      waiter.promise.set_exception(cancelled());
       return future;
     }
-    under_way_.emplace(id, future);
-    queue_.push(owner, std::move(job));
-    wake_.notify_one();
+    const Key id{key, owner};
+    auto& job = under_way_[id];
+    if (job == nullptr) {
+      job = std::make_shared<Job>(Job{id, std::move(work), {}});
+      queue_.push(owner, job);
+      wake_.notify_one();
+    }
+    job->waiters.push_back(std::move(waiter));
     return future;
   }
 
@@ -76,15 +83,19 @@ class KeyedPool {
       for (const auto& job : dropped) under_way_.erase(job->key);
     }
     wake_.notify_all();
-    for (const auto& job : dropped) job->promise.set_exception(cancelled());
+    for (const auto& job : dropped) finish(*job, nullptr, cancelled());
   }
 
  private:
   using Key = std::pair<std::string, const CompileBudget*>;
+  struct Waiter {
+    Shown shown;
+    std::promise<Result> promise;
+  };
   struct Job {
     Key key;
     Work work;
-    std::promise<Result> promise;
+    std::vector<Waiter> waiters;
   };
 
   static std::exception_ptr cancelled() {
@@ -106,9 +117,9 @@ class KeyedPool {
 
   void run(Job& job) {
     std::exception_ptr error;
-    std::unique_ptr<Result> result;
+    std::optional<Result> result;
     try {
-      result = std::make_unique<Result>(job.work());
+      result = job.work();
     } catch (...) {
       error = std::current_exception();
     }
@@ -116,17 +127,24 @@ class KeyedPool {
       const std::scoped_lock lock(mutex_);
       under_way_.erase(job.key);
     }
-    if (error) {
-      job.promise.set_exception(error);
-    } else {
-      job.promise.set_value(std::move(*result));
+    finish(job, result ? &*result : nullptr, error);
+  }
+
+  /// Answers all waiters. The job is no longer in `under_way_`, so none can join it.
+  static void finish(Job& job, const Result* result, const std::exception_ptr& error) {
+    for (auto& [shown, promise] : job.waiters) {
+      if (result == nullptr) {
+        promise.set_exception(error);
+      } else {
+        promise.set_value(shown ? shown(*result) : *result);
+      }
     }
   }
 
   std::mutex mutex_;
   std::condition_variable wake_;
   TurnQueue<std::shared_ptr<Job>> queue_;
-  std::map<Key, std::shared_future<Result>> under_way_;
+  std::map<Key, std::shared_ptr<Job>> under_way_;  ///< queued or running
   bool stopped_ = false;
   std::vector<std::thread> threads_;
 };

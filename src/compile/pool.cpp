@@ -5,10 +5,7 @@
 #include <sys/eventfd.h>
 
 #include <algorithm>
-#include <condition_variable>
-#include <map>
 #include <mutex>
-#include <thread>
 
 #include "base/file_tree.hpp"
 #include "base/hash.hpp"
@@ -18,6 +15,7 @@
 #include "compile/compiler_turns.hpp"
 #include "compile/content_cache.hpp"
 #include "compile/headers/compatibility_headers.hpp"
+#include "compile/keyed_pool.hpp"
 #include "compile/languages.hpp"
 #include "compile/ptx_names.hpp"
 #include "compile/wire.hpp"
@@ -97,91 +95,44 @@ std::shared_future<CompileResult> ready(CompileResult result) {
   return promise.get_future().share();
 }
 
-std::shared_future<CompileResult> failed(std::exception_ptr error) {
-  std::promise<CompileResult> promise;
-  promise.set_exception(std::move(error));
-  return promise.get_future().share();
-}
-
 std::exception_ptr cancelled_error() {
   return std::make_exception_ptr(Error("compiling was cancelled"));
 }
-
-/// The cache key and the budget of a source. Tasks are not merged across budgets, because a failure
-/// for lack of one candidate's budget must not reach another candidate.
-using TaskKey = std::pair<std::string, const CompileBudget*>;
-
-/// One source to compile, and all requests for it.
-struct Task {
-  struct Waiter {
-    std::string file_name;
-    std::promise<CompileResult> promise;
-  };
-  std::string key;
-  CompileRequest request;
-  std::vector<Waiter> waiters;
-  TaskKey id() const { return {key, request.budget.get()}; }
-};
 
 }  // namespace
 
 struct CompilePool::Impl {
   explicit Impl(CompilerSetup given);
-  ~Impl();
+  ~Impl() { cancel(); }
+  void cancel() {
+    ::eventfd_write(cancel_event.value(), 1);
+    pool.cancel();
+  }
   std::shared_future<CompileResult> compile(CompileRequest request);
-  void cancel();
   const std::string& version();
 
   std::string key_of(const CompileRequest& request);
-  void work();
-  void finish(Task& task, const CompileResult* result, const std::exception_ptr& error);
+  CompileResult work(const CompileRequest& request, const std::string& key);
   CompileResult compile_now(const CompileRequest& request);
   CompileResult compile_once(const CompileRequest& request, CompileTime& time);
   bool works(const CompileRequest& failed);
   CompileResult died(const CommandResult& command, const CompileTime& time) const;
 
   CompilerSetup setup;
-  ContentCache cache;
+  ResultCache<CompileResult, unpack_result> cache;
   std::string includes_identity;
   std::string compatibility_headers_hash = compatibility_headers_identity();
   std::mutex version_mutex;
   std::string version_text;  ///< empty: not asked yet
   Fd cancel_event{::eventfd(0, EFD_CLOEXEC)};
-
-  std::mutex mutex;
-  std::condition_variable wake;
-  TurnQueue<std::shared_ptr<Task>> queue;
-  std::map<TaskKey, std::shared_ptr<Task>> under_way;  ///< queued or running
-  bool stopped = false;
-  bool stored = false;
-  std::vector<std::thread> threads;
+  KeyedPool<CompileResult> pool;  // last, because its threads use the rest
 };
 
-CompilePool::Impl::Impl(CompilerSetup given) : setup(std::move(given)), cache(setup.cache) {
+CompilePool::Impl::Impl(CompilerSetup given)
+    : setup(std::move(given)), cache(setup.cache), pool(setup.jobs) {
   for (const auto& folder : setup.includes) {
     includes_identity += folder.string() + folder_identity(folder);
   }
-  const unsigned count = std::max(1u, setup.jobs);
-  for (unsigned i = 0; i < count; ++i) threads.emplace_back([this] { work(); });
-}
-
-CompilePool::Impl::~Impl() {
-  cancel();
-  for (auto& thread : threads) thread.join();
-  if (stored) cache.shrink();
-}
-
-void CompilePool::Impl::cancel() {
-  std::vector<std::shared_ptr<Task>> dropped;
-  {
-    const std::scoped_lock lock(mutex);
-    stopped = true;
-    dropped = queue.take_all();
-    for (const auto& task : dropped) under_way.erase(task->id());
-  }
-  ::eventfd_write(cancel_event.value(), 1);
-  wake.notify_all();
-  for (const auto& task : dropped) finish(*task, nullptr, cancelled_error());
 }
 
 const std::string& CompilePool::Impl::version() {
@@ -232,70 +183,21 @@ std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest requ
   if (language->prelude)
     request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
   const std::string key = key_of(request);
-  const TaskKey id{key, request.budget.get()};
-  Task::Waiter waiter{std::exchange(request.file_name, {}), {}};
-  auto future = waiter.promise.get_future().share();
-  {
-    const std::scoped_lock lock(mutex);
-    if (stopped) return failed(cancelled_error());
-    if (const auto task = under_way.find(id); task != under_way.end()) {
-      task->second->waiters.push_back(std::move(waiter));
-      return future;
-    }
-  }
-  if (auto known = cache.load(key)) {
-    return ready(with_file_name(std::move(*known), waiter.file_name));
-  }
-  const std::scoped_lock lock(mutex);
-  if (stopped) return failed(cancelled_error());
-  auto& task = under_way[id];
-  if (task == nullptr) {
-    task = std::make_shared<Task>(Task{key, std::move(request), {}});
-    queue.push(id.second, task);
-    wake.notify_one();
-  }
-  task->waiters.push_back(std::move(waiter));
-  return future;
+  const std::string file_name = std::exchange(request.file_name, {});
+  if (is_readable(cancel_event.value())) std::rethrow_exception(cancelled_error());
+  if (auto known = cache.load(key)) return ready(with_file_name(std::move(*known), file_name));
+  CompileBudget* const budget = request.budget.get();
+  return pool.submit(
+      key, budget, [this, key, request = std::move(request)] { return work(request, key); },
+      [file_name](const CompileResult& result) { return with_file_name(result, file_name); });
 }
 
-void CompilePool::Impl::work() {
-  for (;;) {
-    std::shared_ptr<Task> task;
-    {
-      std::unique_lock lock(mutex);
-      wake.wait(lock, [this] { return stopped || !queue.empty(); });
-      if (stopped) return;
-      task = queue.pop();
-    }
-    std::optional<CompileResult> result;
-    std::exception_ptr error;
-    try {
-      // Checks again, because another task may have stored it after the caller's check.
-      result = cache.load(task->key);
-      if (!result) result = compile_now(task->request);
-    } catch (...) {
-      error = std::current_exception();
-    }
-    if (result) cache.store(task->key, *result);
-    {
-      const std::scoped_lock lock(mutex);
-      under_way.erase(task->id());
-      stored = stored || result;
-    }
-    finish(*task, result ? &*result : nullptr, error);
-  }
-}
-
-/// Answers all waiters. The task is no longer in `under_way`, so none can join it.
-void CompilePool::Impl::finish(Task& task, const CompileResult* result,
-                               const std::exception_ptr& error) {
-  for (auto& waiter : task.waiters) {
-    if (result != nullptr) {
-      waiter.promise.set_value(with_file_name(*result, waiter.file_name));
-    } else {
-      waiter.promise.set_exception(error);
-    }
-  }
+CompileResult CompilePool::Impl::work(const CompileRequest& request, const std::string& key) {
+  // Checks again, because another job may have stored it while this one was queued.
+  if (auto known = cache.load(key)) return *known;
+  CompileResult result = compile_now(request);
+  cache.store(key, result);
+  return result;
 }
 
 CompileResult CompilePool::Impl::compile_now(const CompileRequest& request) {
@@ -365,11 +267,7 @@ CompilePool::CompilePool(CompilerSetup setup) : impl_(std::make_unique<Impl>(std
 CompilePool::~CompilePool() = default;
 
 std::shared_future<CompileResult> CompilePool::compile(CompileRequest request) {
-  try {
-    return impl_->compile(std::move(request));
-  } catch (...) {
-    return failed(std::current_exception());
-  }
+  return future_of<CompileResult>([&] { return impl_->compile(std::move(request)); });
 }
 
 void CompilePool::cancel() { impl_->cancel(); }

@@ -84,7 +84,7 @@ TEST_F(PoolTest, ATimeoutIsNotKept) {
 
 /// As an earlier version has left it, which kept what another candidate had held up.
 TEST_F(PoolTest, AKeptTimeoutIsNoAnswer) {
-  const ContentCache cache(folder_.path());
+  const ResultCache<CompileResult, unpack_result> cache(folder_.path());
   cache.store_text("key",
                    pack(CompileResult(CompileError{"compile_timeout", "late", "", 1, false, 9})));
   EXPECT_TRUE(cache.load_text("key"));

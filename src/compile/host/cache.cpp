@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compile/host/cache.hpp"
 
-#include "compile/compiler_fault.hpp"
-#include "compile/host/wire.hpp"
-#include "kbench/error.hpp"
-
 namespace kbench {
 namespace {
 
@@ -33,31 +29,6 @@ void add(Sha256& hash, const HostRequest& request) {
   for (const auto& include : request.includes) hash.field(include.string());
   add(hash, request.kernels);
   add(hash, request.variables);
-}
-
-HostCache::~HostCache() {
-  if (stored_) cache_.shrink();
-}
-
-std::optional<HostResult> HostCache::load(const std::string& key) const {
-  const auto text = cache_.load_text(key);
-  if (!text) return std::nullopt;
-  try {
-    HostResult result = unpack_host_result(*text);
-    const auto* error = std::get_if<CompileError>(&result);
-    if (error != nullptr && !is_lasting(*error)) return std::nullopt;  // of an older cache
-    std::visit([](auto& alternative) { alternative.cached = true; }, result);
-    return result;
-  } catch (const Error&) {
-    return std::nullopt;  // written by another version
-  }
-}
-
-void HostCache::store(const std::string& key, const HostResult& result) {
-  const auto* error = std::get_if<CompileError>(&result);
-  if (error != nullptr && !is_lasting(*error)) return;
-  cache_.store_text(key, pack(result));
-  stored_ = true;
 }
 
 }  // namespace kbench
