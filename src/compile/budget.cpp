@@ -5,14 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
-#include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
 #include <thread>
 #include <vector>
 
+#include "os/process_facts.hpp"
 #include "os/watched_command.hpp"
 
 namespace kbench {
@@ -29,53 +28,13 @@ constexpr std::chrono::milliseconds kLongestLook{250};
 /// This many checks fit into the time in which all cores together could use up the rest.
 constexpr int kLooks = 4;
 
-std::string first_line(const fs::path& path) {
-  std::ifstream file(path);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-/// The process group of `pid`, or 0 if it cannot be read.
-pid_t group_of(pid_t pid) {
-  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
-  const auto after = line.rfind(')');
-  pid_t group = 0;
-  if (after == std::string::npos ||
-      std::sscanf(line.c_str() + after + 1, " %*c %*d %d", &group) != 1)
-    return 0;
-  return group;
-}
-
 /// All processes of `group`, for kernels that do not list children (no CONFIG_PROC_CHILDREN). It
 /// finds all of a compiler's processes, because a compiler cannot leave its group.
 std::vector<pid_t> members_of(pid_t group) {
   std::vector<pid_t> members;
-  std::error_code ignored;
-  for (const auto& entry : fs::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto* const end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, pid).ptr == end && group_of(pid) == group)
-      members.push_back(pid);
-  }
+  for (const ProcessFacts& process : running_processes())
+    if (process.group == group) members.push_back(process.pid);
   return members;
-}
-
-/// Processor time of `pid` and of its children that ended and were waited for, in clock ticks.
-unsigned long long ticks_of(pid_t pid) {
-  const std::string line = first_line(fmt::format("/proc/{}/stat", pid));
-  // The process's name in front of it may contain any character, even ")".
-  const auto after = line.rfind(')');
-  if (after == std::string::npos) return 0;
-  unsigned long long user = 0;
-  unsigned long long system = 0;
-  unsigned long long user_of_children = 0;
-  unsigned long long system_of_children = 0;
-  const int read = std::sscanf(line.c_str() + after + 1,
-                               " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %llu %llu",
-                               &user, &system, &user_of_children, &system_of_children);
-  return read == 4 ? user + system + user_of_children + system_of_children : 0;
 }
 
 void add_children(pid_t pid, std::vector<pid_t>& processes) {
@@ -100,7 +59,7 @@ std::chrono::nanoseconds processor_time(pid_t root) {
   unsigned long long ticks = 0;
   for (std::size_t i = 0; i < processes.size(); ++i) {
     if (kListsChildren) add_children(processes[i], processes);
-    ticks += ticks_of(processes[i]);
+    if (const auto facts = process_facts(processes[i])) ticks += facts->ticks;
   }
   static const long kTicksPerSecond = std::max(1L, ::sysconf(_SC_CLK_TCK));
   return std::chrono::nanoseconds(std::chrono::seconds(1)) * ticks / kTicksPerSecond;

@@ -8,7 +8,6 @@
 #include <algorithm>
 #include <chrono>
 #include <csignal>
-#include <cstdio>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -74,19 +73,7 @@ void continue_families(const std::set<pid_t>& roots) {
 double processor_seconds(pid_t root) {
   static const double kTicks = static_cast<double>(::sysconf(_SC_CLK_TCK));
   unsigned long long ticks = 0;
-  for (const auto& process : started_by(running_processes(), root)) {
-    std::ifstream file(fmt::format("/proc/{}/stat", process.pid));
-    std::string line;
-    std::getline(file, line);
-    const auto after = line.rfind(')');
-    unsigned long long user = 0, system = 0;
-    long long ended_user = 0, ended_system = 0;
-    if (after != std::string::npos &&
-        std::sscanf(line.c_str() + after + 1,
-                    " %*c %*d %*d %*d %*d %*d %*u %*u %*u %*u %*u %llu %llu %lld %lld", &user,
-                    &system, &ended_user, &ended_system) == 4)
-      ticks += user + system + static_cast<unsigned long long>(ended_user + ended_system);
-  }
+  for (const auto& process : started_by(running_processes(), root)) ticks += process.ticks;
   return static_cast<double>(ticks) / kTicks;
 }
 

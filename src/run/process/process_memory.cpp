@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
@@ -61,28 +60,6 @@ std::size_t proportional_bytes(pid_t pid, const MemoryFiles& counted) {
 }
 
 }  // namespace
-
-std::vector<ProcessFacts> running_processes() {
-  std::vector<ProcessFacts> processes;
-  std::error_code ignored;
-  for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
-    ProcessFacts facts;
-    const auto end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, facts.pid).ptr != end) continue;
-    std::ifstream file(entry.path() / "stat");
-    std::string line;
-    std::getline(file, line);
-    // The process's name in front of it may contain any character.
-    const auto after = line.rfind(')');
-    pid_t group = 0;
-    if (after != std::string::npos &&
-        std::sscanf(line.c_str() + after + 1, " %c %d %d %d", &facts.state, &facts.parent, &group,
-                    &facts.session) == 4)
-      processes.push_back(facts);
-  }
-  return processes;
-}
 
 std::size_t own_files_bytes(pid_t pid) {
   constexpr long kInMemory = 0x01021994;  // TMPFS_MAGIC

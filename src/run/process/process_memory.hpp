@@ -8,15 +8,9 @@
 #include <map>
 #include <vector>
 
-namespace kbench::run {
+#include "os/process_facts.hpp"
 
-/// A process's entry in /proc.
-struct ProcessFacts {
-  pid_t pid = 0, parent = 0, session = 0;
-  char state = 0;  ///< "R" runs, "T" is stopped, …
-};
-/// All processes of this machine.
-std::vector<ProcessFacts> running_processes();
+namespace kbench::run {
 
 /// `root` and its descendants among `all`. `forker` is the fork server. If the parent of `root` is
 /// another process, it is the init process of the PID namespace of `root`, and all its descendants
