@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "compile/host/reading_wire.hpp"
 
-#include "compile/packed.hpp"
+#include <charconv>
+#include <concepts>
+#include <cstdint>
+#include <tuple>
+#include <type_traits>
+
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -9,194 +14,182 @@ namespace {
 
 enum JobKind : std::uint64_t { kReadTexts, kReadObject, kReadLog };
 
-void put(Packer& packer, const std::vector<HostText>& texts) {
-  packer.number(texts.size());
-  for (const HostText& text : texts) packer.text(text.name).text(text.text);
+template <typename T, typename Struct>
+concept Is = std::same_as<std::remove_const_t<T>, Struct>;
+
+// The fields of each struct, in their order in a message.
+template <Is<HostText> T>
+auto fields(T& text) {
+  return std::tie(text.name, text.text);
+}
+template <Is<Diagnosis> T>
+auto fields(T& diagnosis) {
+  return std::tie(diagnosis.cause, diagnosis.message);
+}
+template <Is<HostStub> T>
+auto fields(T& stub) {
+  return std::tie(stub.offset, stub.size, stub.symbol, stub.kernel, stub.expression);
+}
+template <Is<HostVariable> T>
+auto fields(T& variable) {
+  return std::tie(variable.name, variable.offset, variable.size);
+}
+template <Is<TextsJob> T>
+auto fields(T& job) {
+  return std::tie(job.file_name, job.file, job.cpp, job.cuda, job.are_files, job.needs_headers,
+                  job.has_bindings, job.split);
+}
+template <Is<ObjectJob> T>
+auto fields(T& job) {
+  return std::tie(job.object, job.kernels, job.variables, job.device, job.libraries);
+}
+template <Is<LogJob> T>
+auto fields(T& job) {
+  return std::tie(job.log, job.cpp_names, job.cuda_names, job.functions, job.includes);
+}
+template <Is<TextsRead> T>
+auto fields(T& read) {
+  return std::tie(read.cpp, read.cuda, read.refusal, read.device, read.host, read.kernels,
+                  read.variables, read.host_only);
+}
+template <Is<ObjectRead> T>
+auto fields(T& read) {
+  return std::tie(read.stubs, read.variables, read.refusal, read.needs_libraries);
+}
+template <Is<LogRead> T>
+auto fields(T& read) {
+  return std::tie(read.diagnosis, read.unsupported, read.may_need_heavy,
+                  read.speaks_of_precompiled_header);
 }
 
-std::vector<HostText> take_texts(Unpacker& unpacker) {
-  std::vector<HostText> texts;
-  for (std::uint64_t left = unpacker.number(); left > 0; --left) {
-    std::string name = unpacker.text();
-    texts.push_back({std::move(name), unpacker.text()});
+template <typename T>
+concept Number = std::integral<T> || std::is_enum_v<T>;
+template <typename T>
+concept Text = std::convertible_to<T, std::string>;
+
+/// Packs values into one message; each text and each list follows its length. Texts may hold any
+/// bytes.
+class Packer {
+ public:
+  template <Number T>
+  void put(T value) {
+    bytes_ += std::to_string(static_cast<std::uint64_t>(value));
+    bytes_ += ' ';
   }
-  return texts;
+  template <Text T>
+  void put(const T& value) {
+    const std::string text = value;
+    put(text.size());
+    bytes_ += text;
+  }
+  template <typename T>
+  void put(const std::vector<T>& values) {
+    put(values.size());
+    for (const T& value : values) put(value);
+  }
+  template <typename T>
+  void put(const std::optional<T>& value) {
+    put(value.has_value());
+    if (value) put(*value);
+  }
+  template <typename T>
+  requires requires(const T& value) { fields(value); }
+  void put(const T& value) {
+    std::apply([this](const auto&... each) { (put(each), ...); }, fields(value));
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  std::string bytes_;
+};
+
+/// Unpacks a Packer's message in the same order. All functions throw kbench::Error if the bytes do
+/// not fit.
+class Unpacker {
+ public:
+  explicit Unpacker(std::string_view bytes) : bytes_(bytes) {}
+  template <Number T>
+  void take(T& into) {
+    std::uint64_t value = 0;
+    const char* const end = bytes_.data() + bytes_.size();
+    const auto [next, error] = std::from_chars(bytes_.data(), end, value);
+    if (error != std::errc{} || next == end || *next != ' ') {
+      throw Error("a message of kbench-cc is malformed");
+    }
+    bytes_.remove_prefix(static_cast<std::size_t>(next + 1 - bytes_.data()));
+    into = static_cast<T>(value);
+  }
+  template <Text T>
+  void take(T& into) {
+    std::uint64_t size = 0;
+    take(size);
+    if (size > bytes_.size()) throw Error("a message of kbench-cc is cut off");
+    into = std::string(bytes_.substr(0, size));
+    bytes_.remove_prefix(size);
+  }
+  template <typename T>
+  void take(std::vector<T>& into) {
+    std::uint64_t left = 0;
+    for (take(left); left > 0; --left) take(into.emplace_back());
+  }
+  template <typename T>
+  void take(std::optional<T>& into) {
+    bool has_value = false;
+    take(has_value);
+    if (has_value) take(into.emplace());
+  }
+  template <typename T>
+  requires requires(T& value) { fields(value); }
+  void take(T& into) {
+    std::apply([this](auto&... each) { (take(each), ...); }, fields(into));
+  }
+
+ private:
+  std::string_view bytes_;
+};
+
+template <typename... Values>
+std::string packed(const Values&... values) {
+  Packer packer;
+  (packer.put(values), ...);
+  return packer.take();
 }
 
-void put(Packer& packer, const std::optional<Diagnosis>& diagnosis) {
-  packer.number(diagnosis ? 1 : 0);
-  if (diagnosis) packer.text(diagnosis->cause).text(diagnosis->message);
-}
-
-std::optional<Diagnosis> take_diagnosis(Unpacker& unpacker) {
-  if (!unpacker.flag()) return std::nullopt;
-  Diagnosis diagnosis;
-  diagnosis.cause = unpacker.text();
-  diagnosis.message = unpacker.text();
-  return diagnosis;
-}
-
-void put(Packer& packer, const std::optional<std::vector<std::string>>& texts) {
-  packer.number(texts ? 1 : 0);
-  if (texts) packer.texts(*texts);
-}
-
-std::optional<std::vector<std::string>> take_optional_texts(Unpacker& unpacker) {
-  if (!unpacker.flag()) return std::nullopt;
-  return unpacker.texts();
-}
-
-TextsJob take_texts_job(Unpacker& unpacker) {
-  TextsJob job;
-  job.file_name = unpacker.text();
-  job.file = unpacker.text();
-  job.cpp = take_texts(unpacker);
-  job.cuda = take_texts(unpacker);
-  job.are_files = unpacker.flag();
-  job.needs_headers = unpacker.flag();
-  job.has_bindings = unpacker.flag();
-  job.split = unpacker.flag();
-  return job;
-}
-
-ObjectJob take_object_job(Unpacker& unpacker) {
-  ObjectJob job;
-  job.object = unpacker.text();
-  job.kernels = unpacker.texts();
-  job.variables = unpacker.texts();
-  job.device = unpacker.flag() ? HostDevice::kCpu : HostDevice::kCuda;
-  job.libraries = take_optional_texts(unpacker);
-  return job;
-}
-
-LogJob take_log_job(Unpacker& unpacker) {
-  LogJob job;
-  job.log = unpacker.text();
-  job.cpp_names = unpacker.texts();
-  job.cuda_names = unpacker.texts();
-  job.functions = take_optional_texts(unpacker);
-  for (const auto& folder : unpacker.texts()) job.includes.emplace_back(folder);
+template <typename Job>
+Job taken(Unpacker& unpacker) {
+  Job job;
+  unpacker.take(job);
   return job;
 }
 
 }  // namespace
 
-std::string pack(const TextsJob& job) {
-  Packer packer;
-  packer.number(kReadTexts).text(job.file_name).text(job.file);
-  put(packer, job.cpp);
-  put(packer, job.cuda);
-  packer.number(job.are_files ? 1 : 0).number(job.needs_headers ? 1 : 0);
-  packer.number(job.has_bindings ? 1 : 0).number(job.split ? 1 : 0);
-  return packer.take();
-}
-
-std::string pack(const ObjectJob& job) {
-  Packer packer;
-  packer.number(kReadObject).text(job.object.string()).texts(job.kernels).texts(job.variables);
-  packer.number(job.device == HostDevice::kCpu ? 1 : 0);
-  put(packer, job.libraries);
-  return packer.take();
-}
-
-std::string pack(const LogJob& job) {
-  Packer packer;
-  packer.number(kReadLog).text(job.log).texts(job.cpp_names).texts(job.cuda_names);
-  put(packer, job.functions);
-  packer.number(job.includes.size());
-  for (const auto& folder : job.includes) packer.text(folder.string());
-  return packer.take();
-}
+std::string pack(const TextsJob& job) { return packed(kReadTexts, job); }
+std::string pack(const ObjectJob& job) { return packed(kReadObject, job); }
+std::string pack(const LogJob& job) { return packed(kReadLog, job); }
 
 ReadingJob unpack_reading_job(std::string_view bytes) {
   Unpacker unpacker(bytes);
-  switch (unpacker.number()) {
+  std::uint64_t kind = 0;
+  unpacker.take(kind);
+  switch (kind) {
     case kReadTexts:
-      return take_texts_job(unpacker);
+      return taken<TextsJob>(unpacker);
     case kReadObject:
-      return take_object_job(unpacker);
+      return taken<ObjectJob>(unpacker);
     case kReadLog:
-      return take_log_job(unpacker);
+      return taken<LogJob>(unpacker);
     default:
       throw Error("kbench-cc got a job of an unknown kind");
   }
 }
 
-std::string pack(const TextsRead& read) {
-  Packer packer;
-  put(packer, read.cpp);
-  put(packer, read.cuda);
-  put(packer, read.refusal);
-  packer.text(read.device);
-  put(packer, read.host);
-  packer.texts(read.kernels).texts(read.variables).texts(read.host_only);
-  return packer.take();
-}
+std::string pack(const TextsRead& read) { return packed(read); }
+std::string pack(const ObjectRead& read) { return packed(read); }
+std::string pack(const LogRead& read) { return packed(read); }
 
-std::string pack(const ObjectRead& read) {
-  Packer packer;
-  packer.number(read.stubs.size());
-  for (const HostStub& stub : read.stubs) {
-    packer.number(stub.offset).number(stub.size);
-    packer.text(stub.symbol).text(stub.kernel).text(stub.expression);
-  }
-  packer.number(read.variables.size());
-  for (const HostVariable& each : read.variables) {
-    packer.text(each.name).number(each.offset).number(each.size);
-  }
-  put(packer, read.refusal);
-  packer.number(read.needs_libraries ? 1 : 0);
-  return packer.take();
-}
-
-std::string pack(const LogRead& read) {
-  Packer packer;
-  packer.text(read.diagnosis.cause).text(read.diagnosis.message).text(read.unsupported);
-  packer.number(read.may_need_heavy ? 1 : 0).number(read.speaks_of_precompiled_header ? 1 : 0);
-  return packer.take();
-}
-
-void unpack(std::string_view bytes, TextsRead& read) {
-  Unpacker unpacker(bytes);
-  read.cpp = take_texts(unpacker);
-  read.cuda = take_texts(unpacker);
-  read.refusal = take_diagnosis(unpacker);
-  read.device = unpacker.text();
-  read.host = take_texts(unpacker);
-  read.kernels = unpacker.texts();
-  read.variables = unpacker.texts();
-  read.host_only = unpacker.texts();
-}
-
-void unpack(std::string_view bytes, ObjectRead& read) {
-  Unpacker unpacker(bytes);
-  for (std::uint64_t left = unpacker.number(); left > 0; --left) {
-    HostStub stub;
-    stub.offset = unpacker.number();
-    stub.size = unpacker.number();
-    stub.symbol = unpacker.text();
-    stub.kernel = unpacker.text();
-    stub.expression = unpacker.text();
-    read.stubs.push_back(std::move(stub));
-  }
-  for (std::uint64_t left = unpacker.number(); left > 0; --left) {
-    HostVariable variable;
-    variable.name = unpacker.text();
-    variable.offset = unpacker.number();
-    variable.size = unpacker.number();
-    read.variables.push_back(std::move(variable));
-  }
-  read.refusal = take_diagnosis(unpacker);
-  read.needs_libraries = unpacker.flag();
-}
-
-void unpack(std::string_view bytes, LogRead& read) {
-  Unpacker unpacker(bytes);
-  read.diagnosis.cause = unpacker.text();
-  read.diagnosis.message = unpacker.text();
-  read.unsupported = unpacker.text();
-  read.may_need_heavy = unpacker.flag();
-  read.speaks_of_precompiled_header = unpacker.flag();
-}
+void unpack(std::string_view bytes, TextsRead& read) { Unpacker(bytes).take(read); }
+void unpack(std::string_view bytes, ObjectRead& read) { Unpacker(bytes).take(read); }
+void unpack(std::string_view bytes, LogRead& read) { Unpacker(bytes).take(read); }
 
 }  // namespace kbench
