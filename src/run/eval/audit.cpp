@@ -1,33 +1,21 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <atomic>
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <thread>
 
-#include "base/hash.hpp"
-#include "base/version.hpp"
-#include "compile/compile.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
-#include "os/device_probe.hpp"
-#include "os/installation.hpp"
 #include "os/memory_file.hpp"
-#include "run/devices.hpp"
-#include "run/environment.hpp"
 #include "run/eval/audit_run.hpp"
+#include "run/eval/run_setup.hpp"
 #include "run/eval_options.hpp"
-#include "run/judge_hash.hpp"
 #include "run/prepare/prepare.hpp"
 #include "run/process/judge_client.hpp"
-#include "run/schedule/gpu_lock.hpp"
-#include "run/schedule/judge_kernels.hpp"
 #include "run/schedule/queue_device.hpp"
 #include "run/schedule/queue_setup.hpp"
-#include "run/schedule/signature_source.hpp"
-#include "run/schedule/size_choice.hpp"
 
 namespace kbench {
 namespace {
@@ -58,23 +46,12 @@ void take(ProblemAudit& audit, run::AuditedAnswers audited) {
 
 }  // namespace
 
-struct AuditRun::Impl {
+struct AuditRun::Impl : run::RunSetup {
   Impl(Installation from, AuditOptions asked, Observer& observer, int cancel)
-      : installation(std::move(from)), options(std::move(asked)), cancel_fd(cancel) {
-    host.emplace(installation, cancel_fd, limits_for(options.problem_limit_s));
-    const EvalOptions& check = options.check;
-    devices =
-        choose_devices(check.device, check.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
-    for (const auto& device : devices)
-      if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
-    host->show_gpu(devices.front().visible_gpu());
-    source.emplace(installation, cancel_fd, &*host);
-    sizes.emplace(*source, check, devices.front().gpu ? "gpu" : "cpu", observer);
-    secret = run::by_kernelbench(check) ? "kernelbench"
-             : check.seed               ? fmt::format("public:{}", *check.seed)
-                                        : protocol::random_hex(32);
-    options_hash = sha256_hex(run::options_json(check).dump() +
-                              (check.seed ? std::to_string(*check.seed) : ""));
+      : RunSetup(std::move(from), std::move(asked.check), limits_for(asked.problem_limit_s),
+                 observer, cancel),
+        problem_limit_s(asked.problem_limit_s),
+        jobs(asked.jobs) {
     if (devices.front().gpu) compile_kernels();
   }
 
@@ -83,26 +60,19 @@ struct AuditRun::Impl {
     kernels = sealed_memory_file(run::own_image(own_kernels.judge, cancel_fd));
   }
 
-  bool cancelled() const {
-    pollfd cancel{cancel_fd, POLLIN, 0};
-    return poll(&cancel, 1, 0) > 0;
-  }
-
   /// Audits one problem on a device. Makes a judge if there is none.
   void audit(const Problem& problem, const QueueDevice& device, std::size_t queues,
              std::unique_ptr<JudgeClient>& judge, ProblemAudit& audit) {
     const auto signature =
-        source
-            ->ask(problem, sizes_of.at(&problem), options.check.precision, options.check.eval_mode)
-            .get();
+        source->ask(problem, sizes_of.at(&problem), options.precision, options.eval_mode).get();
     if (const auto* failure = std::get_if<std::string>(&signature))
       return fail(audit, AuditOutcome::kProblemFailure, "reference_failed", *failure);
     if (const auto unfit = run::unfit(std::get<Signature>(signature), device, audit.reduced_sizes,
-                                      options.check.reduce_sizes))
+                                      options.reduce_sizes))
       return fail(audit, AuditOutcome::kProblemFailure, unfit->cause, unfit->message);
     run::QueueSetup setup;
     setup.device = device;
-    setup.options = &options.check;
+    setup.options = &options;
     setup.secret = secret;
     setup.device_queues = queues;
     run::Prepared prepared;
@@ -117,7 +87,7 @@ struct AuditRun::Impl {
         return fail(audit, AuditOutcome::kProblemFailure, "time_limit",
                     fmt::format("the problem took longer than {:.3g} s: choose smaller sizes with "
                                 "--set, or more time with --timeout",
-                                options.problem_limit_s));
+                                problem_limit_s));
       } catch (const Error& error) {
         judge.reset();
         if (attempt < kAttempts) continue;
@@ -144,17 +114,9 @@ struct AuditRun::Impl {
     if (fault != nullptr || !judge->close()) judge.reset();
   }
 
-  Installation installation;
-  AuditOptions options;
-  int cancel_fd;
-  std::vector<QueueDevice> devices;
-  std::vector<Fd> locks;
-  std::string secret, options_hash;
-  std::optional<run::WorkerHost> host;
-  run::OwnKernels own_kernels;
+  double problem_limit_s;
+  unsigned jobs;
   Fd kernels;
-  std::optional<SignatureSource> source;
-  std::optional<run::SizeChoice> sizes;  ///< only for the thread that calls run()
   std::map<const Problem*, Sizes> sizes_of;
 };
 
@@ -167,34 +129,16 @@ AuditRun::~AuditRun() = default;
 const std::string& AuditRun::secret() const { return impl_->secret; }
 
 RunHeader AuditRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
-  RunHeader header;
-  header.run_id = protocol::random_hex(8);
-  header.started = run::iso_now();
-  header.kbench_version = kVersion;
-  header.arguments = std::move(arguments);
-  header.options = run::options_json(impl_->options.check);
-  header.options["reduce_sizes"] = to_json(impl_->options.check.reduce_sizes);
-  header.options["problem_limit_s"] = impl_->options.problem_limit_s;
-  header.environment =
-      run::environment_of(impl_->installation, impl_->devices,
-                          impl_->own_kernels.pool ? impl_->own_kernels.pool->nvrtc_version() : "");
-  header.problem_set_hash = std::move(problem_set_hash);
+  RunHeader header =
+      impl_->header(std::move(arguments), std::move(problem_set_hash),
+                    impl_->own_kernels.pool ? impl_->own_kernels.pool->nvrtc_version() : "");
+  header.options["problem_limit_s"] = impl_->problem_limit_s;
   return header;
 }
 
 ProblemAudit AuditRun::blank(const Problem& problem) const {
-  const EvalOptions& check = impl_->options.check;
-  const auto& [sizes, reduced_sizes] = impl_->sizes->of(problem);
-  ProblemAudit audit;
-  audit.problem = problem.key;
-  audit.level = problem.level;
-  audit.problem_hash = problem_hash(problem, sizes);
-  audit.options_hash = impl_->options_hash;
-  audit.judge_hash = run::kJudgeHash;
-  audit.device = impl_->devices.front().model;
-  audit.torch = impl_->installation.torch_version;
-  if (!sizes.empty()) audit.sizes = json(sizes).dump();
-  audit.reduced_sizes = reduced_sizes;
+  const EvalOptions& check = impl_->options;
+  auto audit = impl_->blank<ProblemAudit>(problem);
   audit.check = {.judge = run::judge_of(check),
                  .precision = run::precision_of(check),
                  .trials = check.trials,
@@ -233,7 +177,7 @@ bool AuditRun::run(const std::vector<Problem>& problems, const Sink& sink) {
   };
   std::vector<std::thread> threads;
   for (const QueueDevice& device : impl_->devices) {
-    const std::size_t jobs = device.gpu ? 1 : std::max(impl_->options.jobs, 1U);
+    const std::size_t jobs = device.gpu ? 1 : std::max(impl_->jobs, 1U);
     for (std::size_t job = 0; job < jobs; ++job) threads.emplace_back(work, device, jobs);
   }
   for (auto& thread : threads) thread.join();

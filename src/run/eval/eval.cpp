@@ -5,15 +5,10 @@
 #include <numeric>
 #include <thread>
 
-#include "base/hash.hpp"
-#include "base/version.hpp"
 #include "kbench/error.hpp"
-#include "os/installation.hpp"
 #include "record/stored_baselines.hpp"
-#include "run/devices.hpp"
 #include "run/environment.hpp"
 #include "run/eval/eval_run.hpp"
-#include "run/eval_options.hpp"
 #include "run/schedule/group_queue.hpp"
 
 namespace kbench {
@@ -49,19 +44,10 @@ void EvalRun::take_times(std::shared_ptr<const StoredBaselines> times) {
 
 RunHeader EvalRun::header(std::vector<std::string> arguments, std::string problem_set_hash) {
   impl_->measure_devices();
-  RunHeader header;
-  header.run_id = protocol::random_hex(8);
-  header.started = run::iso_now();
-  header.kbench_version = kVersion;
-  header.arguments = std::move(arguments);
-  header.options = run::options_json(impl_->options);
-  // Not part of the options' hash: it only changes sizes, which the problem's hash covers.
-  header.options["reduce_sizes"] = to_json(impl_->options.reduce_sizes);
+  RunHeader header = impl_->header(std::move(arguments), std::move(problem_set_hash),
+                                   impl_->pool->nvrtc_version());
   header.options["reuse"] = impl_->options.reuse;  // changes no verdict
-  header.environment =
-      run::environment_of(impl_->installation, impl_->devices, impl_->pool->nvrtc_version());
   header.environment["sandbox"] = run::sandbox_json(impl_->options.sandbox);
-  header.problem_set_hash = std::move(problem_set_hash);
   return header;
 }
 

@@ -2,22 +2,16 @@
 #include "run/eval/eval_run.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 
 #include <algorithm>
 #include <thread>
 
-#include "base/hash.hpp"
 #include "kbench/error.hpp"
-#include "os/device_probe.hpp"
-#include "os/installation.hpp"
-#include "run/devices.hpp"
 #include "run/environment.hpp"
 #include "run/eval/measured_peaks.hpp"
 #include "run/eval_options.hpp"
 #include "run/judge_hash.hpp"
 #include "run/prepare/other_sizes.hpp"
-#include "run/schedule/gpu_lock.hpp"
 #include "run/schedule/queue_device.hpp"
 
 namespace kbench {
@@ -41,28 +35,10 @@ std::size_t candidate_memory_bytes() {
 }  // namespace
 
 EvalRun::Impl::Impl(Installation from, EvalOptions asked, Observer& who, int cancel)
-    : installation(std::move(from)),
-      options(std::move(asked)),
+    : RunSetup(std::move(from), std::move(asked), {}, who, cancel),
       observer(who),
-      cancel_fd(cancel),
       verdicts(kKeptVerdicts) {
-  // The fork server imports torch while the rest is set up.
-  host.emplace(installation, cancel_fd, run::WorkerLimits{}, options.hidden);
-  host->sandbox_candidates(options.sandbox);
-  devices = choose_devices(options.device,
-                           options.device == "cpu" ? std::vector<GpuInfo>{} : probe_gpus());
-  for (const auto& device : devices)
-    if (device.gpu) locks.push_back(run::lock_gpu(*device.gpu));
-  host->show_gpu(devices.front().visible_gpu());
-  source.emplace(installation, cancel_fd, &*host);
-  sizes.emplace(*source, options, std::string(device_class()), observer);
-  secret = run::by_kernelbench(options) ? "kernelbench"
-           : options.seed               ? fmt::format("public:{}", *options.seed)
-                                        : protocol::random_hex(32);
   open_compilers();
-  options_hash =
-      sha256_hex(run::options_json(options).dump() +
-                 (options.seed ? std::to_string(*options.seed) : "") + options.times_hash);
   if (!run::by_kernelbench(options))
     trivial.emplace(installation.cache / "trivial",
                     json{options.precision, options.trials, device_class(),
@@ -100,11 +76,6 @@ void EvalRun::Impl::open_compilers() {
   const auto load_limit =
       std::chrono::milliseconds(static_cast<long long>(options.load_limit_s * 1000));
   dry_imports.emplace(*host, *builder, jobs, load_limit, candidate_memory_bytes(), cancel_fd);
-}
-
-bool EvalRun::Impl::cancelled() const {
-  pollfd cancel{cancel_fd, POLLIN, 0};
-  return poll(&cancel, 1, 0) > 0;
 }
 
 const std::variant<Signature, std::string>& EvalRun::Impl::signature_of(const Problem& problem) {
@@ -250,24 +221,14 @@ void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) 
 }
 
 Record EvalRun::Impl::blank_record(const Candidate& candidate, const Problem& problem) {
-  Record record;
+  Record record = blank<Record>(problem);
   record.model = candidate.model;
-  record.problem = problem.key;
-  record.level = problem.level;
   record.sample = candidate.sample;
   record.candidate = candidate.id;
   record.kind = candidate.kind;
   record.precision = run::precision_of(options);
   record.judge = run::judge_of(options);
-  record.device = devices.front().model;
-  record.torch = installation.torch_version;
-  const auto& [chosen, reduced_sizes] = sizes->of(problem);
-  record.problem_hash = problem_hash(problem, chosen);
-  if (!chosen.empty()) record.sizes = json(chosen).dump();
-  record.reduced_sizes = reduced_sizes;
   record.candidate_hash = candidate_hash(candidate);
-  record.options_hash = options_hash;
-  record.judge_hash = run::kJudgeHash;
   if (options.seed) record.flags.emplace_back("public_seed");
   return record;
 }

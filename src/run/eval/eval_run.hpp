@@ -13,28 +13,20 @@
 
 #include "compile/compile.hpp"
 #include "kbench/run.hpp"
-#include "os/installation.hpp"
 #include "run/build/cancelled_builds.hpp"
 #include "run/build/extension_builder.hpp"
-#include "run/devices.hpp"
+#include "run/eval/run_setup.hpp"
 #include "run/eval/verdicts.hpp"
 #include "run/prepare/check.hpp"
 #include "run/prepare/dry_import.hpp"
-#include "run/process/worker_host.hpp"
 #include "run/schedule/device_queues.hpp"
-#include "run/schedule/judge_kernels.hpp"
-#include "run/schedule/signature_source.hpp"
-#include "run/schedule/size_choice.hpp"
 #include "run/schedule/trivial_passes.hpp"
 
 namespace kbench {
 
 /// The state of a run, and the steps for one candidate: prepare, judge, deliver.
-struct EvalRun::Impl {
+struct EvalRun::Impl : run::RunSetup {
   Impl(Installation from, EvalOptions asked, Observer& who, int cancel);
-
-  std::string_view device_class() const { return devices.front().gpu ? "gpu" : "cpu"; }
-  bool cancelled() const;
 
   /// The signature, or the problem's failure; found once per problem.
   const std::variant<Signature, std::string>& signature_of(const Problem& problem);
@@ -64,21 +56,11 @@ struct EvalRun::Impl {
   void finish(run::DeviceQueue& device_queue, run::Prepared& prepared, run::Following following,
               const Sink& sink);
 
-  Installation installation;
-  EvalOptions options;
   Observer& observer;
-  int cancel_fd;
-  std::vector<QueueDevice> devices;
-  std::vector<Fd> locks;
-  std::string secret, options_hash;
-  std::optional<run::WorkerHost> host;
   std::optional<CompilePool> pool;
   std::optional<run::ExtensionBuilder> builder;
   std::optional<run::CancelledBuilds> cancelled_builds;
-  run::OwnKernels own_kernels;
   std::optional<run::DryImports> dry_imports;
-  std::optional<SignatureSource> source;
-  std::optional<run::SizeChoice> sizes;
   std::map<std::pair<std::string, std::string>, std::optional<Problem>> other_problems;
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts;
