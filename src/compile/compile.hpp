@@ -57,7 +57,7 @@ struct CompileError {
   double limit_s = 0;  ///< of a timeout: the limit of processor time
 };
 
-inline CompileError compile_error(std::string cause, std::string message, std::string log) {
+inline CompileError compile_error(std::string cause, std::string message, std::string log = {}) {
   return {std::move(cause), std::move(message), std::move(log), 0, false, 0};
 }
 

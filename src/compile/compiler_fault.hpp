@@ -34,15 +34,10 @@ auto settle_fault(Compile compile, Works works) -> std::variant<decltype(compile
     return compile();
   } catch (const CompilerFault& fault) {
     if (!works()) throw;
-    return CompileError{
-        kCompilerFault,
-        fmt::format("kbench's compiler process failed twice on this source, but not on a plain "
-                    "one: {}",
-                    fault.what()),
-        {},
-        0,
-        false,
-        0};
+    return compile_error(kCompilerFault,
+                         fmt::format("kbench's compiler process failed twice on this "
+                                     "source, but not on a plain one: {}",
+                                     fault.what()));
   }
 }
 

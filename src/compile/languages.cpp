@@ -77,14 +77,10 @@ Options nvrtc_options(const std::vector<std::string>& flags) {
   for (const std::string& flag : flags) {
     const Flag* row = allowed(flag);
     if (row == nullptr) {
-      return CompileError{"illegal_flag",
-                          fmt::format("the flag {} is not allowed; src/compile/languages.cpp lists "
-                                      "the allowed flags",
-                                      flag),
-                          {},
-                          0,
-                          false,
-                          0};
+      return compile_error("illegal_flag",
+                           fmt::format("the flag {} is not allowed; "
+                                       "src/compile/languages.cpp lists the allowed flags",
+                                       flag));
     }
     // The compatibility headers need C++14; valid C++11 code means the same in C++14.
     const bool too_old = row->value == Flag::Value::kStandard && flag.ends_with("c++11");

@@ -55,17 +55,15 @@ std::string compatibility_headers_identity() {
 
 /// An error if NUL or control characters would change the request on its way to the compiler.
 std::optional<CompileError> malformed(const CompileRequest& request) {
-  const auto error = [](std::string cause, std::string message) {
-    return CompileError{std::move(cause), std::move(message), {}, 0, false, 0};
-  };
   if (const std::size_t nul = request.source.find('\0'); nul != std::string::npos) {
     const auto line = std::count(request.source.begin(),
                                  request.source.begin() + static_cast<std::ptrdiff_t>(nul), '\n');
-    return error("syntax_error", fmt::format("line {}: a NUL byte in the source", line + 1));
+    return compile_error("syntax_error",
+                         fmt::format("line {}: a NUL byte in the source", line + 1));
   }
   for (const auto& name : request.name_expressions) {
     if (std::any_of(name.begin(), name.end(), [](char c) { return c >= 0 && c < ' '; })) {
-      return error("unknown_kernel", "a kernel's name contains a control character");
+      return compile_error("unknown_kernel", "a kernel's name contains a control character");
     }
   }
   return std::nullopt;
@@ -148,7 +146,7 @@ const std::string& CompilePool::Impl::version() {
       run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
                   kLoadLimit, {}, kMaxLogBytes, cancel_event.value());
   if (result.cancelled) std::rethrow_exception(cancelled_error());
-  if (result.timed_out || result.status.signaled || result.status.code != 0) {
+  if (!result.is_success()) {
     throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
                                                    setup.compiler.string(), setup.nvrtc.string())
                                      : result.error.substr(0, result.error.find('\n')));
@@ -224,7 +222,7 @@ CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, Com
   const CommandResult command = time.run({{setup.compiler.string()}, {}, {}}, pack(job),
                                          kMaxAnswerBytes, cancel_event.value());
   if (command.cancelled) std::rethrow_exception(cancelled_error());
-  const bool answered = !command.timed_out && !command.status.signaled && command.status.code == 0;
+  const bool answered = command.is_success();
   CompileResult result;
   try {
     result = answered ? unpack_result(command.output) : died(command, time);

@@ -20,6 +20,7 @@ std::pair<Fd, Fd> socket_pair();
 struct ExitStatus {
   bool signaled = false;
   int code = 0;  ///< exit code, or the signal's number
+  bool is_success() const { return !signaled && code == 0; }
 };
 
 struct SpawnOptions {
@@ -63,6 +64,7 @@ struct CommandResult {
   std::string output, error;
   bool timed_out = false;
   bool cancelled = false;
+  bool is_success() const { return !timed_out && status.is_success(); }
 };
 
 /// Runs a command to its end with `input` as standard input. Keeps at most `max_output_bytes` of

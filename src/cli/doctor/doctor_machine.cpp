@@ -41,7 +41,7 @@ std::string output_of(std::vector<std::string> command, std::chrono::millisecond
   if (result.timed_out) {
     throw Error(fmt::format("{} did not answer within {} s", program, limit.count() / 1000));
   }
-  if (result.status.signaled || result.status.code != 0) {
+  if (!result.status.is_success()) {
     const std::string said = first_line(result.error);
     throw Error(fmt::format("{} ended with {} {}{}{}", program,
                             result.status.signaled ? "signal" : "exit code", result.status.code,

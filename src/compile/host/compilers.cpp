@@ -40,7 +40,7 @@ std::optional<FoundCompiler> inspect(const fs::path& path) {
     // clang (from 9 on) prints its own version for -dumpversion, GCC (from 7 on) for
     // -dumpfullversion.
     const auto which = run_command({{path.string(), "--version"}, {}, {}}, kVersionLimit);
-    if (which.timed_out || which.status.signaled || which.status.code != 0) return std::nullopt;
+    if (!which.is_success()) return std::nullopt;
     FoundCompiler found{path, which.output.find("clang") != std::string::npos, 0, {}, false};
     const auto version =
         run_command({{path.string(), found.is_clang ? "-dumpversion" : "-dumpfullversion"}, {}, {}},

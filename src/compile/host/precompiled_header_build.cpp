@@ -67,7 +67,7 @@ void Build::run(Words command) const {
   command.insert(command.begin(), precompiled_header_.compiler.path.string());
   const CommandResult result = run_command({command, {}, {}}, kLimit, {}, 1u << 20, cancel_fd_);
   if (result.cancelled) throw Error("compiling was cancelled");
-  if (!result.timed_out && !result.status.signaled && result.status.code == 0) return;
+  if (result.is_success()) return;
   throw Error(fmt::format("{} cannot compile the headers of torch {} for host code: {}",
                           precompiled_header_.compiler.path.string(), setup_.torch_version,
                           result.error.substr(0, kShownLog)));

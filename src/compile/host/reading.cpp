@@ -95,7 +95,7 @@ Reader::Result<Read> Reader::read_as(const Job& job, std::string_view what,
     unpack(std::get<std::string>(read_or_error), read);
     return read;
   } catch (const Error& error) {
-    return CompileError{"compiler_crash", error.what(), {}, 0, false, 0};
+    return compile_error("compiler_crash", error.what());
   }
 }
 

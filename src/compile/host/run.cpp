@@ -70,17 +70,13 @@ HostResult HostRun::compile(const PrecompiledHeader& precompiled_header, const W
   const GuardedCompiler compiler = guarded_by(precompiled_header, scratch.path());
   const Words words = command(precompiled_header, scratch.path(), units.size());
   const auto start = Clock::now();
-  const auto ended = settle_fault([&] { return run_guarded(compiler, words, time_, cancel_fd_); },
-                                  [&] {
-                                    const ExitStatus status =
-                                        compile_empty(precompiled_header).status;
-                                    return !status.signaled && status.code == 0;
-                                  });
+  const auto ended =
+      settle_fault([&] { return run_guarded(compiler, words, time_, cancel_fd_); },
+                   [&] { return compile_empty(precompiled_header).status.is_success(); });
   spent_ += Clock::now() - start;
   if (const auto* fault = std::get_if<CompileError>(&ended)) return *fault;
   const auto& result = std::get<CommandResult>(ended);
-  const bool done = !result.timed_out && !result.status.signaled && result.status.code == 0;
-  if (!done) return failed(compiler, result);
+  if (!result.is_success()) return failed(compiler, result);
   return module(precompiled_header, scratch.path() / kObjectName, result.error);
 }
 

@@ -32,8 +32,7 @@ std::string version_in(std::string_view output) {
 std::string version_of(const fs::path& nvcc) {
   try {
     const auto said = run_command({{nvcc.string(), "--version"}, {}, {}}, kVersionLimit);
-    const bool well = !said.timed_out && !said.status.signaled && said.status.code == 0;
-    return well ? version_in(said.output) : std::string();
+    return said.is_success() ? version_in(said.output) : std::string();
   } catch (const Error&) {
     return {};
   }

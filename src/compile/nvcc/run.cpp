@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <fstream>
 #include <future>
 
 #include "base/file_tree.hpp"
@@ -75,13 +76,12 @@ struct Ended {
 
 Ended run(const GuardedCompiler& compiler, const Words& command, CompileTime& time, int cancel_fd) {
   Ended ended;
-  auto settled = settle_fault(
-      [&] { return run_guarded(compiler, command, time, cancel_fd); },
-      [&] {
-        const ExitStatus status =
-            run_guarded(compiler, {command.front(), "--version"}, time, cancel_fd).status;
-        return !status.signaled && status.code == 0;
-      });
+  auto settled =
+      settle_fault([&] { return run_guarded(compiler, command, time, cancel_fd); },
+                   [&] {
+                     return run_guarded(compiler, {command.front(), "--version"}, time, cancel_fd)
+                         .status.is_success();
+                   });
   if (auto* fault = std::get_if<CompileError>(&settled)) {
     ended.fault = std::move(*fault);
     return ended;
@@ -89,8 +89,7 @@ Ended run(const GuardedCompiler& compiler, const Words& command, CompileTime& ti
   ended.result = std::get<CommandResult>(std::move(settled));
   // cudafe++ and cicc print their messages on standard error, ptxas on standard output.
   ended.result.error += ended.result.output;
-  const auto& status = ended.result.status;
-  ended.done = !ended.result.timed_out && !status.signaled && status.code == 0;
+  ended.done = ended.result.is_success();
   return ended;
 }
 
@@ -219,7 +218,7 @@ CompileError NvccRun::failed(const GuardedCompiler& compiler, const NvccRequest&
   auto read = reader.read(log_job(result.error, request.sources, {}), time_);
   if (auto* error = std::get_if<CompileError>(&read)) return std::move(*error);
   const Diagnosis& diagnosis = std::get<LogRead>(read).diagnosis;
-  return {diagnosis.cause, "nvcc: " + diagnosis.message, result.error, 0, false, 0};
+  return compile_error(diagnosis.cause, "nvcc: " + diagnosis.message, result.error);
 }
 
 Words NvccRun::unit_command(const NvccRequest& request, const NvccUnit& unit,

@@ -148,7 +148,7 @@ CompileError failure(const NvrtcApi& nvrtc, const std::string& log, const Compil
                             request.arch));
   }
   const Diagnosis diagnosis = diagnose(log, request.name_expressions);
-  return {diagnosis.cause, diagnosis.message, log, 0, false, 0};
+  return compile_error(diagnosis.cause, diagnosis.message, log);
 }
 
 std::vector<std::string> options_of(const CompilerJob& job) {
@@ -162,14 +162,12 @@ std::vector<std::string> options_of(const CompilerJob& job) {
 }
 
 CompileError unreadable_parameters(const std::string& kernel, const Artifact& artifact) {
-  return {"unreadable_parameters",
-          fmt::format("the plan launches {}, but kbench cannot read its parameters: the names of "
-                      "their types are too long",
-                      kernel),
-          artifact.log,
-          0,
-          false,
-          0};
+  return compile_error(
+      "unreadable_parameters",
+      fmt::format("the plan launches {}, but kbench cannot read its parameters: the "
+                  "names of their types are too long",
+                  kernel),
+      artifact.log);
 }
 
 CompileResult artifact_of(const Program& program, const CompileRequest& request) {

@@ -88,12 +88,8 @@ void limit_self() {
 }
 
 CompileError out_of_memory(std::size_t bytes) {
-  return {"compiler_out_of_memory",
-          fmt::format("the compiler took more than {} MiB of memory", bytes >> 20),
-          {},
-          0,
-          false,
-          0};
+  return compile_error("compiler_out_of_memory",
+                       fmt::format("the compiler took more than {} MiB of memory", bytes >> 20));
 }
 
 CompileResult with_refusals(CompileResult result) {
@@ -103,13 +99,10 @@ CompileResult with_refusals(CompileResult result) {
   const std::string where = error != nullptr && error->message.starts_with("line ")
                                 ? error->message.substr(0, error->message.find(':') + 2)
                                 : std::string();
-  return CompileError{
+  return compile_error(
       "illegal_include",
       fmt::format("{}the source may not include {}, only CUDA's headers", where, *refused),
-      error != nullptr ? error->log : std::string(),
-      0,
-      false,
-      0};
+      error != nullptr ? error->log : std::string());
 }
 
 [[noreturn]] void compile(Answer& answer) {
