@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "cli/audit_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/eval_input.hpp"
@@ -46,8 +47,7 @@ std::map<std::string, ProblemAudit> known_audits(const std::filesystem::path& ou
 
 void print_audits(std::span<const ProblemAudit> audits, bool as_json) {
   if (as_json)
-    std::cout << audit_json(audits).dump(2, ' ', false, nlohmann::json::error_handler_t::replace)
-              << '\n';
+    std::cout << dumped(audit_json(audits), 2) << '\n';
   else
     std::cout << audit_text(audits);
   std::cout.flush();

@@ -9,6 +9,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
@@ -148,9 +149,7 @@ std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
 int check(const CheckArguments& arguments) {
   const auto files = checked_files(arguments);
   if (arguments.json) {
-    std::cout << report::json_without_commands(check_json(files).dump(
-                     2, ' ', false, nlohmann::json::error_handler_t::replace))
-              << '\n';
+    std::cout << report::json_without_commands(dumped(check_json(files), 2)) << '\n';
   } else {
     std::cout << check_text(files);
   }

@@ -11,6 +11,7 @@
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/baseline_files.hpp"
 #include "cli/options/eval_input.hpp"
@@ -221,9 +222,7 @@ int run_stream(const EvalArguments& arguments, const Installation& installation,
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     auto line = to_json(record);
     if (writer) line = nlohmann::json::parse(writer->write(std::move(record), details));
-    std::cout << report::json_without_commands(
-                     line.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace))
-              << std::endl;
+    std::cout << report::json_without_commands(dumped(line)) << std::endl;
   };
   if (!run.run_stream(problems, next, sink) || cancelled()) return kInterrupted;
   if (writer) writer->write_end(run.secret(), !faulty);

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
 #include "cli/options/option_checks.hpp"
@@ -126,7 +127,7 @@ void print_json(std::span<const ListedProblem> problems, const ListArguments& op
     }
   }
   // A path may hold bytes that are not UTF-8.
-  std::cout << list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) << '\n';
+  std::cout << dumped(list, 2) << '\n';
 }
 
 int list(const ListArguments& options) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/terminal.hpp"
@@ -39,9 +40,7 @@ int show(const ShowArguments& arguments) {
   if (arguments.json) {
     nlohmann::json all = nlohmann::json::array();
     for (const std::size_t index : found) all.push_back(candidate_json(run, run.records[index]));
-    std::cout << report::json_without_commands(
-                     all.dump(1, ' ', false, nlohmann::json::error_handler_t::replace))
-              << '\n';
+    std::cout << report::json_without_commands(dumped(all, 1)) << '\n';
     return 0;
   }
   CandidateReportOptions options = arguments.options;

@@ -7,6 +7,7 @@
 #include <charconv>
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "compile/compiler_fault.hpp"
 #include "kbench/error.hpp"
 
@@ -23,7 +24,7 @@ struct Frame {
 // Source text and diagnostics may contain invalid UTF-8. A wrong letter in a log is better than no
 // answer.
 std::string pack_frame(const json& head, std::string_view body) {
-  const std::string text = head.dump(-1, ' ', false, json::error_handler_t::replace);
+  const std::string text = dumped(head);
   return fmt::format("{} {}\n{}{}", text.size(), body.size(), text, body);
 }
 

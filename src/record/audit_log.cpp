@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 
+#include "base/json/dumped.hpp"
 #include "base/line_file.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run_file.hpp"
@@ -93,7 +94,7 @@ struct AuditWriter::Impl {
   explicit Impl(const std::filesystem::path& path) : file(path) {}
 
   void append(const json& line) {
-    if (file.append(dump_line(line))) return;
+    if (file.append(dumped(line))) return;
     throw Error(
         fmt::format("cannot write {}: {}; the audits written before are kept: free some space "
                     "and continue with --resume",

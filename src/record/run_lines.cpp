@@ -131,8 +131,4 @@ RunLine run_line_from(JsonView line, Trials trials) {
   return UnknownLine{std::string(type)};
 }
 
-std::string dump_line(const json& line) {
-  return line.dump(-1, ' ', false, json::error_handler_t::replace);
-}
-
 }  // namespace kbench

@@ -38,7 +38,4 @@ RunHeader run_header_from_json(const nlohmann::json& line, int major);
 /// run line of a newer major version.
 RunLine run_line_from(JsonView line, Trials trials = Trials::kAll);
 
-/// The line as bytes, without its line end. Bytes that are not UTF-8 are replaced.
-std::string dump_line(const nlohmann::json& line);
-
 }  // namespace kbench

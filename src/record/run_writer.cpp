@@ -5,6 +5,7 @@
 #include <cstring>
 #include <span>
 
+#include "base/json/dumped.hpp"
 #include "base/line_file.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run_file.hpp"
@@ -39,7 +40,7 @@ struct RunWriter::Impl {
   explicit Impl(const std::filesystem::path& path) : run(path) {}
 
   void append(LineFile& file, const nlohmann::json& line) {
-    static_cast<void>(append_text(file, dump_line(line)));
+    static_cast<void>(append_text(file, dumped(line)));
   }
 
   std::uint64_t append_text(LineFile& file, const std::string& text) {
@@ -81,11 +82,11 @@ void RunWriter::write(const std::vector<ManifestEntry>& manifest) {
 
 std::string RunWriter::write(Record record, const nlohmann::json& details) {
   if (!details.is_null()) {
-    const std::string text = dump_line(details);
+    const std::string text = dumped(details);
     record.details =
         DetailsRef{.offset = impl_->append_text(*impl_->details, text), .length = text.size()};
   }
-  std::string line = dump_line(to_json(record));
+  std::string line = dumped(to_json(record));
   impl_->append_text(impl_->run, line);
   ++impl_->records;
   return line;

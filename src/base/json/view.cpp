@@ -3,6 +3,7 @@
 
 #include <string>
 
+#include "base/json/dumped.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -50,7 +51,7 @@ JsonView::Iterator& JsonView::Iterator::operator++() {
 }
 
 JsonReader::JsonReader(const nlohmann::json& value) {
-  if (!parse(value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace)))
+  if (!parse(dumped(value)))
     throw Error("is nested too deeply");
 }
 

@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -66,7 +67,7 @@ std::string pack(const HostResult& result) {
   const auto* module = std::get_if<HostModule>(&result);
   const json head =
       module != nullptr ? module_json(*module) : error_json(std::get<CompileError>(result));
-  return head.dump(-1, ' ', false, json::error_handler_t::replace) + '\n' +
+  return dumped(head) + '\n' +
          (module != nullptr ? module->object : std::string());
 }
 

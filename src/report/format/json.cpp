@@ -114,8 +114,8 @@ AsInLine as_in_line(const Record& record, const RunDetails& details) {
   const bool has_left = record.findings_count > 0 || record.left.findings || record.left.profile;
   if (record.place.length == 0) {
     const nlohmann::ordered_json whole = to_json(record);
-    line.findings = JsonText::dumped(whole["findings"]);
-    line.profile = JsonText::dumped(whole["profile"]);
+    line.findings = dumped(whole["findings"]);
+    line.profile = dumped(whole["profile"]);
   } else if (has_left) {  // else both are empty, so the line is not read again
     std::vector<std::string> texts = details.fields(record, kNames);
     if (texts[0] != "null") line.findings = std::move(texts[0]);  // null: an older version wrote it

@@ -12,6 +12,7 @@
 #include <string>
 #include <thread>
 
+#include "base/json/dumped.hpp"
 #include "report/text/workflow_commands.hpp"
 
 namespace kbench::report {
@@ -25,7 +26,7 @@ inline ordered_json number(const std::optional<double>& value) {
 
 /// Writes an object without its closing brace, so that rows can follow.
 inline void write_head(std::ostream& out, const ordered_json& head) {
-  const std::string text = head.dump(1, ' ', false, ordered_json::error_handler_t::replace);
+  const std::string text = dumped(head, 1);
   out << json_without_commands(text.substr(0, text.rfind('\n')));
 }
 
@@ -41,7 +42,7 @@ void write_rows(std::ostream& out, const char* name, const Rows& rows, ToJson to
       if constexpr (requires { to_row(rows[i]).text(); }) {
         text += to_row(rows[i]).text();
       } else {
-        text += to_row(rows[i]).dump(-1, ' ', false, ordered_json::error_handler_t::replace);
+        text += dumped(to_row(rows[i]));
       }
     }
     return json_without_commands(std::move(text));

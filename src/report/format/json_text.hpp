@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/json/dumped.hpp"
 #include "kbench/values.hpp"
 
 namespace kbench::report {
@@ -41,11 +42,6 @@ class JsonText {
     begin(name);
     text_ += text;
     return *this;
-  }
-
-  /// The value as JSON; bytes that are not UTF-8 are replaced.
-  static std::string dumped(const nlohmann::json& value) {
-    return value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
   }
 
   /// The object as text; moves it out, so call it once.
@@ -122,7 +118,7 @@ class JsonText {
     if (is_plain) {
       text_.append("\"").append(text).append("\"");
     } else {
-      text_ += dumped(text);
+      text_ += dumped(nlohmann::json(text));
     }
   }
 

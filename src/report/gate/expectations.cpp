@@ -8,6 +8,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/json/dumped.hpp"
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "report/gate/gate.hpp"
@@ -156,7 +157,7 @@ void write_expectations(const Report& report, std::ostream& out) {
       if (std::ranges::find(outcomes, json(name)) == outcomes.end()) outcomes.push_back(name);
     }
   }
-  out << whole.dump(1, ' ', false, json::error_handler_t::replace) << '\n';
+  out << dumped(whole, 1) << '\n';
 }
 
 }  // namespace kbench

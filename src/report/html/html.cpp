@@ -4,6 +4,7 @@
 #include <ostream>
 #include <string_view>
 
+#include "base/text.hpp"
 #include "report/format/formats.hpp"
 #include "report/html/html_data.hpp"
 #include "report/html/page_parts.hpp"
@@ -24,9 +25,7 @@ std::string without_tags(std::string_view text) {
 void write_html(const Report& report, std::ostream& out) {
   const PageDetails details = page_details(report);
   for (std::string_view page = page_html(); !page.empty();) {
-    const std::size_t end = page.find('\n');
-    const std::string_view line = page.substr(0, end);
-    page.remove_prefix(end == std::string_view::npos ? page.size() : end + 1);
+    const std::string_view line = next_line(page);
     if (line == "@TITLE@") {
       out << without_tags("kbench: " + status_text(report));
     } else if (line == "@STYLE@") {

@@ -10,6 +10,7 @@
 #include <optional>
 #include <unordered_map>
 
+#include "base/json/dumped.hpp"
 #include "base/version.hpp"
 #include "report/model/charts.hpp"
 #include "report/model/model_tables.hpp"
@@ -21,10 +22,6 @@ namespace kbench::report {
 namespace {
 
 using nlohmann::json;
-
-std::string dumped(const json& value) {
-  return value.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 void append_digits(fmt::memory_buffer& out, std::optional<double> value, int digits = 6) {
   if (value && std::isfinite(*value)) {

@@ -7,6 +7,7 @@
 #include <numeric>
 #include <set>
 
+#include "base/json/dumped.hpp"
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
 #include "report/html/html_data.hpp"
@@ -80,10 +81,10 @@ class Details {
       details.notes.push_back(fmt::format(
           "Of {}, the page shows at most {} raw measurements per subject; the run's details have "
           "all.",
-          counted(static_cast<std::int64_t>(thinned_), "candidate"), budget_.measurements));
+          counted(thinned_, "candidate"), budget_.measurements));
     if (cut_ > 0)
       details.notes.push_back(fmt::format("Long logs or sources of {} are cut.",
-                                          counted(static_cast<std::int64_t>(cut_), "candidate")));
+                                          counted(cut_, "candidate")));
     for (std::string& text : lines) {
       details.lines += text;
       details.lines += '\n';
@@ -142,7 +143,7 @@ class Details {
     for (std::size_t i = 0; i < lines.size(); ++i) {
       if (!is_brief(i)) continue;
       const json brief = {{"message", fitted(failure_text(record_at(i)), longest)}};
-      lines[i] = without_markup(brief.dump(-1, ' ', false, json::error_handler_t::replace));
+      lines[i] = without_markup(dumped(brief));
     }
   }
 
@@ -165,7 +166,7 @@ class Details {
       }
     }
     page["cut"] = std::move(cut);
-    return without_markup(page.dump(-1, ' ', false, json::error_handler_t::replace));
+    return without_markup(dumped(page));
   }
 
   json shortened(json details, json& cut) const {
@@ -187,8 +188,7 @@ class Details {
         }
         if (is_thinned) cut.push_back(key);
         kept[key] = std::move(value);
-      } else if (value.dump(-1, ' ', false, json::error_handler_t::replace).size() <=
-                 budget_.other_bytes) {
+      } else if (dumped(value).size() <= budget_.other_bytes) {
         kept[key] = std::move(value);
       } else {
         cut.push_back(key);

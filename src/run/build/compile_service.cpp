@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <nlohmann/json.hpp>
 
+#include "base/json/dumped.hpp"
 #include "kbench/error.hpp"
 #include "os/memory_file.hpp"
 
@@ -24,10 +25,6 @@ constexpr auto kForever = std::chrono::hours(24 * 365);
 constexpr std::size_t kMostBuilds = 64;
 /// The most bytes of all its requests together.
 constexpr std::size_t kMostOrderedBytes = 64u << 20;
-
-std::string dumped(const json& body) {
-  return body.dump(-1, ' ', false, json::error_handler_t::replace);
-}
 
 std::shared_future<ExtensionResult> refused_request(const std::string& why) {
   std::promise<ExtensionResult> promise;

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "base/json/dumped.hpp"
 #include "compile/budget.hpp"
 #include "compile/compiler_fault.hpp"
 #include "kbench/error.hpp"
@@ -131,7 +132,7 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
   // The key includes the owner's source, because a failure for lack of one owner's budget must not
   // reach another owner.
   const std::string key = Sha256()
-                              .field(request.dump(-1, ' ', false, json::error_handler_t::replace))
+                              .field(dumped(request))
                               .field(owner.file_name)
                               .field(owner.source)
                               .hex();

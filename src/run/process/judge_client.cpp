@@ -8,6 +8,7 @@
 #include <csignal>
 #include <fstream>
 
+#include "base/json/dumped.hpp"
 #include "base/remove_tree.hpp"
 #include "kbench/error.hpp"
 #include "run/process/problem_values.hpp"
@@ -65,7 +66,7 @@ bool JudgeClient::next_event(protocol::Message& message, protocol::Clock::time_p
 
 void JudgeClient::ask(MessageType type, const json& problem, int fd) {
   const std::vector<int> fds(fd >= 0 ? 1 : 0, fd);
-  channel_.send(type, problem.dump(-1, ' ', false, json::error_handler_t::replace), fds);
+  channel_.send(type, dumped(problem), fds);
 }
 
 template <typename T>
