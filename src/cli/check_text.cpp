@@ -33,7 +33,7 @@ std::string what_it_is(const CheckedFile& file) {
   return words +
          fmt::format(" (fenced as {}, {})",
                      candidate.block->language.empty() ? "nothing" : candidate.block->language,
-                     counted(static_cast<std::int64_t>(candidate.blocks), "block"));
+                     counted(candidate.blocks, "block"));
 }
 
 std::string what_worked(const CheckedFile& file) {
@@ -41,8 +41,8 @@ std::string what_worked(const CheckedFile& file) {
   std::vector<std::string> words;
   if (file.candidate.kind == CandidateKind::kKernel && !file.candidate.problem.empty())
     words.push_back(fmt::format("plan binds: {}, {}",
-                                counted(static_cast<std::int64_t>(checked.tensors), "tensor"),
-                                counted(static_cast<std::int64_t>(checked.launches), "launch")));
+                                counted(checked.tensors, "tensor"),
+                                counted(checked.launches, "launch")));
   if (checked.builds > 1) words.push_back(fmt::format("{} extensions", checked.builds));
   if (checked.record.compile)
     words.push_back(fmt::format("compiles ({}, {:.2f} s{})", checked.record.compile->way.str(),
@@ -138,8 +138,8 @@ std::string check_text(std::span<const CheckedFile> files) {
                         file.would_be_scored() ? "fine" : "would not be scored");
     text += file.problem ? problem_text(*file.problem) : candidate_text(file);
   }
-  const auto bad = static_cast<std::int64_t>(failed(files));
-  text += counted(static_cast<std::int64_t>(files.size()), "file");
+  const std::size_t bad = failed(files);
+  text += counted(files.size(), "file");
   text += bad == 0 ? ", all fine\n" : fmt::format(", {} would not be scored\n", bad);
   return report::without_commands(text);
 }

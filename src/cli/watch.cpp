@@ -95,7 +95,7 @@ class ScoredSample {
     std::string text;
     for (const auto& [outcome, count] : counts)
       text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count,
-                          kbench::outcomes()[static_cast<std::size_t>(outcome)].label);
+                          report::outcome_text(outcome));
     out.labelled("", 2, text);
     if (models.size() > 1) {
       text.clear();
@@ -108,18 +108,16 @@ class ScoredSample {
       out.labelled(
           "!", 2,
           fmt::format("{} of kbench itself: the run is incomplete; --resume tries again",
-                      report::counted(static_cast<std::int64_t>(faults_.size()), "fault")));
+                      report::counted(faults_.size(), "fault")));
     if (bad_lines_ > 0)
       out.labelled("!", 2,
                    fmt::format("{} could not be read",
-                               report::counted(static_cast<std::int64_t>(bad_lines_), "line")));
+                               report::counted(bad_lines_, "line")));
     if (failures_.empty()) return;
     out.heading("Newest failures");
     for (const Record& record : failures_) {
       out.labelled("", 2,
-                   fmt::format("{}{}  {}",
-                               kbench::outcomes()[static_cast<std::size_t>(record.outcome)].label,
-                               record.cause.empty() ? "" : ", " + record.cause.str(),
+                   fmt::format("{}  {}", report::outcome_text(record.outcome, record.cause),
                                report::candidate_name(record)));
       out.labelled("", 4, report::failure_text(record));
     }

@@ -316,8 +316,8 @@ class Exporter {
     const std::filesystem::path out = std::filesystem::absolute(options_.out).lexically_normal();
     made_.summary.push_back(
         fmt::format("{}: level {}, {}, {}, {} correct", (out / run).string(), folder.level,
-                    counted(static_cast<std::int64_t>(folder.problems.size()), "problem"),
-                    counted(static_cast<std::int64_t>(samples), "sample"), correct));
+                    counted(folder.problems.size(), "problem"),
+                    counted(samples, "sample"), correct));
     made_.summary.push_back(
         fmt::format("  scripts/benchmark_eval_analysis.py run_name={} level={} hardware={} "
                     "baseline=baseline_time_torch "
@@ -339,7 +339,7 @@ class Exporter {
   void tell_what_is_missing() {
     if (without_verdict_ > 0)
       note("{} left out, because they have no verdict yet",
-           counted(static_cast<std::int64_t>(without_verdict_), "sample"));
+           counted(without_verdict_, "sample"));
     if (!unnumbered_.empty())
       note("left out, because KernelBench needs problems with a level and number: {}{}",
            printable(*unnumbered_.begin()),

@@ -91,7 +91,7 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     input.notes = std::move(found.notes);
     const bool named = !arguments.problems.empty();
     const std::string others =
-        report::counted(static_cast<std::int64_t>(found.of_other_problems), "candidate");
+        report::counted(found.of_other_problems, "candidate");
     if (found.of_other_problems > 0 && !arguments.candidates.empty())
       input.notes.push_back(fmt::format(
           "{} left out, because the problems asked for do not include theirs; the first is {}",

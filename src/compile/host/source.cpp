@@ -6,6 +6,8 @@
 #include <algorithm>
 #include <array>
 
+#include "base/text.hpp"
+
 namespace kbench {
 namespace {
 
@@ -90,11 +92,9 @@ std::string preamble(std::string_view text) {
     before = "#include <torch/autograd.h>\n#include <torch/csrc/autograd/custom_function.h>\n";
   }
   while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    if (const std::string_view name = torch_header(text.substr(0, end)); !name.empty()) {
+    if (const std::string_view name = torch_header(next_line(text)); !name.empty()) {
       before += fmt::format("#if __has_include(<{0}>)\n#include <{0}>\n#endif\n", name);
     }
-    text.remove_prefix(std::min(end + 1, text.size()));
   }
   return before + "#include \"kbench_macros.hpp\"\n";
 }

@@ -37,11 +37,10 @@ std::string run_summary(const RunFile& run) {
     problems.insert(record.problem);
     models.insert(record.model);
   }
-  const auto count = [](std::size_t n) { return static_cast<std::int64_t>(n); };
   add_part(text, "",
-           fmt::format("{} of {}, {}", counted(count(run.records.size()), "record"),
-                       counted(count(problems.size()), "problem"),
-                       counted(count(models.size()), "model")));
+           fmt::format("{} of {}, {}", counted(run.records.size(), "record"),
+                       counted(problems.size(), "problem"),
+                       counted(models.size(), "model")));
   add_part(text, "run ", run_text(run));
   return text;
 }
@@ -57,7 +56,7 @@ std::vector<std::string> run_warnings(const RunFile& run) {
   if (open > 0)
     all.push_back(
         fmt::format("{} of {} {} no verdict yet", open,
-                    counted(static_cast<std::int64_t>(run.manifest.size()), "planned sample"),
+                    counted(run.manifest.size(), "planned sample"),
                     open == 1 ? "has" : "have"));
   return all;
 }

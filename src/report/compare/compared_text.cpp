@@ -211,7 +211,7 @@ std::string left_out_text(const ComparedView& view) {
   return fmt::format(
       "{} (not slower, broken or fixed) are too many to list here: --verbose, csv and json list "
       "them",
-      counted(static_cast<std::int64_t>(left_out), "sample"));
+      counted(left_out, "sample"));
 }
 
 std::vector<std::string> unmatched_lines(const ComparedView& view) {
@@ -231,7 +231,7 @@ std::vector<std::string> unmatched_lines(const ComparedView& view) {
     names.resize(shown);
     lines.push_back(
         fmt::format("only in {}, {}: {}{}", in_base ? view.base().label : view.other().label,
-                    counted(static_cast<std::int64_t>(count), "sample"), fmt::join(names, ", "),
+                    counted(count, "sample"), fmt::join(names, ", "),
                     shown < count ? fmt::format(" and {} more", count - shown) : ""));
   }
   return lines;
@@ -257,12 +257,9 @@ std::string sample_name(const ComparedSample& sample) {
 }
 
 std::string outcome_change(const ComparedView& view, const ComparedSample& sample) {
-  const auto text = [](const Record& record) {
-    const std::string_view label = outcomes()[static_cast<std::size_t>(record.outcome)].label;
-    return record.cause.empty() ? std::string(label) : fmt::format("{}, {}", label, record.cause);
-  };
-  const std::string before = text(view.base_record(sample));
-  const std::string after = text(view.other_record(sample));
+  const Record &base = view.base_record(sample), &other = view.other_record(sample);
+  const std::string before = outcome_text(base.outcome, base.cause);
+  const std::string after = outcome_text(other.outcome, other.cause);
   return printable(before == after ? before : before + " → " + after);
 }
 

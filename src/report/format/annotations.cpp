@@ -10,6 +10,7 @@
 #include <optional>
 #include <tuple>
 
+#include "base/text.hpp"
 #include "kbench/candidate.hpp"
 #include "kbench/error.hpp"
 #include "report/text/text.hpp"
@@ -88,9 +89,7 @@ void add_of_log(std::string_view log, std::string_view file, std::vector<Annotat
   std::size_t of_python = annotations.size();
   bool any_python = false;
   while (!log.empty() && annotations.size() < kMostAnnotations) {
-    const std::size_t end = log.find('\n');
-    const std::string_view line = log.substr(0, end);
-    log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+    const std::string_view line = next_line(log);
     const std::size_t at = line.find(file);
     const bool is_named = at != std::string_view::npos &&
                           (at == 0 || std::string_view("/ \"").find(line[at - 1]) != line.npos);
@@ -158,9 +157,7 @@ std::string log_of(const nlohmann::json& details) {
 std::vector<std::string> first_lines(std::string_view log, std::size_t count) {
   std::vector<std::string> lines;
   while (!log.empty() && lines.size() < count) {
-    const std::size_t end = log.find('\n');
-    std::string line = printable(log.substr(0, std::min(end, kLongestLine * 4)));
-    log.remove_prefix(end == std::string_view::npos ? log.size() : end + 1);
+    const std::string line = printable(next_line(log).substr(0, kLongestLine * 4));
     if (line.find_first_not_of(' ') != std::string::npos)
       lines.push_back(fitted(line, kLongestLine));
   }

@@ -12,6 +12,7 @@
 #include <ostream>
 #include <set>
 
+#include "base/text.hpp"
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
 #include "report/model/observed.hpp"
@@ -78,9 +79,8 @@ class CandidatePage : private ConsoleLines {
  private:
   void verdict() {
     const bool correct = record_.outcome == Outcome::kCorrect;
-    const std::string label(outcomes()[static_cast<std::size_t>(record_.outcome)].label);
     line(painted(correct ? Tone::kGood : Tone::kBad,
-                 label + (record_.cause.empty() ? "" : ", " + printable(record_.cause.str()))) +
+                 printable(outcome_text(record_.outcome, record_.cause))) +
          "  " + painted(Tone::kBold, candidate_name(record_)));
     if (!record_.message.empty()) labelled("", 2, printable(record_.message));
   }
@@ -267,11 +267,7 @@ class CandidatePage : private ConsoleLines {
     if (rest.empty()) return;
     heading(name);
     std::size_t shown = 0;
-    for (; !rest.empty() && shown < most; ++shown) {
-      const std::size_t end = rest.find('\n');
-      line("  " + printable(rest.substr(0, end)));
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
-    }
+    for (; !rest.empty() && shown < most; ++shown) line("  " + printable(next_line(rest)));
     if (!rest.empty())
       labelled("", 2,
                fmt::format("and {:.1f} kB more: --log shows all of it",
@@ -297,9 +293,7 @@ class CandidatePage : private ConsoleLines {
     std::string_view rest = source.text;
     int last = 0;
     for (int number = 1; !rest.empty(); ++number) {
-      const std::size_t end = rest.find('\n');
-      const std::string_view text = rest.substr(0, end);
-      rest.remove_prefix(end == std::string_view::npos ? rest.size() : end + 1);
+      const std::string_view text = next_line(rest);
       if (!options_.whole_source && !shown.contains(number)) continue;
       if (number != last + 1 && last != 0) line("     …");
       last = number;

@@ -91,7 +91,7 @@ std::vector<std::string> regressions(const Comparison& comparison) {
       if (!names.empty())
         sentences.push_back(
             fmt::format("{} {} {} that are correct in {}: {}", other, what,
-                        report::counted(static_cast<std::int64_t>(names.size()), "sample"), base,
+                        report::counted(names.size(), "sample"), base,
                         report::named(names)));
     };
     add(report::unjudged_names(view), "has no verdict yet on");

@@ -168,13 +168,9 @@ class Console : private ConsoleLines {
   }
 
   void cause(const FailureGroup& group) {
-    const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
     line(fmt::format(
         "{:>6}  {}", group.records.size(),
-        painted(Tone::kBad,
-                printable(group.cause.empty() ? std::string(label)
-                                              : fmt::format("{}, {}", label, group.cause)) +
-                    judge_suffix(group.judge))));
+        painted(Tone::kBad, printable(outcome_text(group.outcome, group.cause)) + judge_suffix(group.judge))));
   }
 
   void failures() {
@@ -219,7 +215,7 @@ class Console : private ConsoleLines {
     const std::vector<std::size_t> found = with_findings(report_);
     if (found.empty()) return;
     heading(fmt::format("Findings: {} of {}",
-                        counted(static_cast<std::int64_t>(found.size()), "candidate"),
+                        counted(found.size(), "candidate"),
                         report_.finished));
     const std::size_t shown =
         report_.options.verbose ? found.size() : std::min(found.size(), kShownFindings);

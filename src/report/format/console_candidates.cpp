@@ -21,10 +21,6 @@ constexpr std::size_t kLeastForNames = 20;
 constexpr std::size_t kSample = 3, kTime = 9, kLimit = 5, kFactor = 7, kInterval = 11;
 constexpr std::size_t kRemarksIndent = 8;
 
-std::string label_of(const Record& record) {
-  return std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label);
-}
-
 void add_remark(std::string& remarks, const std::string& remark) {
   if (!remark.empty()) remarks += (remarks.empty() ? "" : " ") + remark;
 }
@@ -35,7 +31,7 @@ class CandidateLines {
     bool several_models = false;
     for (const std::size_t index : report.candidates) {
       const Record& record = report.run.records[index];
-      outcome_ = std::max(outcome_, columns(label_of(record)));
+      outcome_ = std::max(outcome_, columns(outcome_text(record.outcome)));
       problem_ = std::max(problem_, columns(printable(record.problem.str())));
       model_ = std::max(model_, columns(printable(record.model.str())));
       several_models = several_models || record.model != first().model;
@@ -121,7 +117,7 @@ class CandidateLines {
   void write(const Record& record) {
     const bool correct = record.outcome == Outcome::kCorrect;
     const auto time = time_ms(record, "candidate");
-    Cells cells{.outcome = label_of(record),
+    Cells cells{.outcome = outcome_text(record.outcome),
                 .problem = problems_.at(record.problem),
                 .model = model_ > 0 ? models_.at(record.model) : std::string(),
                 .sample = std::to_string(record.sample),

@@ -16,6 +16,10 @@ void write_json(const Report& report, std::ostream& out);
 void write_csv(const Report& report, std::ostream& out);
 /// For a web page or a pull request.
 void write_markdown(const Report& report, std::ostream& out);
+/// Writes a table in Markdown; the first row has the titles. `right`: true for columns of numbers;
+/// empty: all but the first.
+void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
+                 const std::vector<bool>& right = {});
 /// A test case per candidate, for CI systems.
 void write_junit(const Report& report, std::ostream& out);
 /// Workflow commands of GitHub Actions: failures at the candidate's line, a notice per model.

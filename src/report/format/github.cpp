@@ -41,10 +41,9 @@ std::string property(std::string_view text) {
 
 void annotate(std::ostream& out, std::string_view severity, const Record& record, int line,
               std::string_view text) {
-  const std::string_view label = outcomes()[static_cast<std::size_t>(record.outcome)].label;
   out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(record.candidate),
                      line > 0 ? fmt::format(",line={}", line) : "",
-                     property(fmt::format("{}: {}", label, candidate_name(record))),
+                     property(fmt::format("{}: {}", outcome_text(record.outcome), candidate_name(record))),
                      command_text(text));
 }
 
@@ -60,9 +59,8 @@ void write_notices(const Report& report, std::ostream& out) {
   };
   notice(status_text(report), run_summary);
   for (const FailureGroup& group : report.failures)
-    causes += fmt::format("{}{} {}{}", causes.empty() ? "" : "; ", group.records.size(),
-                          outcomes()[static_cast<std::size_t>(group.outcome)].label,
-                          group.cause.empty() ? "" : ", " + group.cause.str());
+    causes += fmt::format("{}{} {}", causes.empty() ? "" : "; ", group.records.size(),
+                          outcome_text(group.outcome, group.cause));
   if (!causes.empty()) notice("failures", fmt::format("{}: {}", failures_text(report), causes));
   std::vector<std::string> models;
   for (const SummaryRow& row : report.summary) {
@@ -80,7 +78,7 @@ void write_notices(const Report& report, std::ostream& out) {
   if (shown < models.size())
     notice(status_text(report),
            fmt::format("{} more are in the step's summary",
-                       counted(static_cast<std::int64_t>(models.size() - shown), "row")));
+                       counted(models.size() - shown, "row")));
 }
 
 /// Errors: failures at the candidate's line, first one of each cause, then the others.

@@ -171,14 +171,14 @@ class Latex {
     const std::size_t shown = std::min(groups.size(), kMostCauses);
     for (std::size_t i = 0; i < shown; ++i)
       out_ << fmt::format(
-          "{} & {} & {} \\\\\n", outcomes()[static_cast<std::size_t>(groups[i].outcome)].label,
+          "{} & {} & {} \\\\\n", outcome_text(groups[i].outcome),
           latex(fitted(groups[i].cause.str(), kLongestCell) + judge_suffix(groups[i].judge)),
           groups[i].records.size());
     std::size_t left_out = 0;
     for (std::size_t i = shown; i < groups.size(); ++i) left_out += groups[i].records.size();
     if (left_out > 0)
       out_ << fmt::format("{} & & {} \\\\\n",
-                          counted(static_cast<std::int64_t>(groups.size() - shown), "other cause"),
+                          counted(groups.size() - shown, "other cause"),
                           left_out);
     out_ << "\\bottomrule\n\\end{tabular}}\n\\end{table}\n";
   }

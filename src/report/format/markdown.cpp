@@ -113,7 +113,7 @@ void write_candidates(const Report& report, std::ostream& out) {
           interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
       speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
     }
-    row({std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label),
+    row({outcome_text(record.outcome),
          escaped(record.problem.str()), escaped(record.model.str()), std::to_string(record.sample),
          time ? duration(*time) : std::string(kNoValue)},
         limit_text(record), speedup, short_estimate(record), escaped(remarks(record)));
@@ -200,9 +200,8 @@ void write_failures(const Report& report, Page& page) {
   page.add(fmt::format("\n## Failures: {}\n", escaped(failures_text(report))));
   for (const FailureGroup& group : report.failures) {
     if (page.is_full()) return;
-    const std::string_view label = outcomes()[static_cast<std::size_t>(group.outcome)].label;
-    page.fold(html_text(fmt::format("{} × {}{}{}", group.records.size(), label,
-                                    group.cause.empty() ? "" : ", " + group.cause.str(),
+    page.fold(html_text(fmt::format("{} × {}{}", group.records.size(),
+                                    outcome_text(group.outcome, group.cause),
                                     judge_suffix(group.judge))),
               members(report, details, group));
   }
@@ -211,15 +210,7 @@ void write_failures(const Report& report, Page& page) {
 void write_side_by_side(const Report& report, std::ostream& out) {
   const auto rows = models_side_by_side(report);
   if (rows.empty()) return;
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    out << (i == 0 ? "\n|" : "|");
-    for (const std::string& cell : rows[i]) out << ' ' << escaped(cell) << " |";
-    out << '\n';
-    if (i > 0) continue;
-    out << "|---|";
-    for (std::size_t column = 1; column < rows[i].size(); ++column) out << "--:|";
-    out << '\n';
-  }
+  write_table(out, rows);
 }
 
 void write_findings(const Report& report, std::ostream& out) {
@@ -246,25 +237,33 @@ void write_profiles(const Report& report, std::ostream& out) {
   for (const std::size_t index : found) {
     if (is_long(out)) break;
     const Record record = details.whole(report.run.records[index]);
-    out << fmt::format("\n**{}** {}{}\n\n|", escaped(candidate_name(record)),
+    out << fmt::format("\n**{}** {}{}\n", escaped(candidate_name(record)),
                        escaped(estimate_text(record)), escaped(bandwidth_text(record)));
     const auto columns = profile_columns(record);
-    for (const std::string_view column : columns) out << ' ' << column << " |";
-    out << "\n|---|";
-    for (std::size_t i = 1; i < columns.size(); ++i) out << "--:|";
+    std::vector<std::vector<std::string>> rows = {{columns.begin(), columns.end()}};
+    std::ranges::move(profile_rows(record), std::back_inserter(rows));
+    write_table(out, rows);
     if (note.empty()) note = profile_note(record);
-    out << '\n';
-    for (const auto& row : profile_rows(record)) {
-      out << '|';
-      for (const std::string& cell : row) out << ' ' << escaped(cell) << " |";
-      out << '\n';
-    }
   }
   out << '\n';
   if (!note.empty()) out << note << '\n';
 }
 
 }  // namespace
+
+void write_table(std::ostream& out, const std::vector<std::vector<std::string>>& rows,
+                 const std::vector<bool>& right) {
+  out << '\n';
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    out << '|';
+    for (const std::string& cell : rows[r]) out << ' ' << escaped(cell) << " |";
+    out << '\n';
+    if (r > 0) continue;
+    out << '|';
+    for (std::size_t i = 0; i < rows[0].size(); ++i) out << ((right.empty() ? i > 0 : right[i]) ? "--:|" : "---|");
+    out << '\n';
+  }
+}
 
 void write_markdown(const Report& report, std::ostream& out) {
   std::ostringstream head;

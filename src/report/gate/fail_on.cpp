@@ -14,10 +14,6 @@ namespace {
 using report::counted;
 using report::named;
 
-std::int64_t count_of(const std::vector<std::string>& names) {
-  return static_cast<std::int64_t>(names.size());
-}
-
 void look_for_cheats(const Report& report, std::vector<std::string>& sentences) {
   if (report.finished == 0)
     sentences.emplace_back("--fail-on cheat: the run has no verdict to check");
@@ -30,7 +26,7 @@ void look_for_cheats(const Report& report, std::vector<std::string>& sentences) 
   if (!cheats.empty())
     sentences.push_back(fmt::format(
         "{}: {}",
-        counted(count_of(cheats), "candidate") + (cheats.size() == 1 ? " cheats" : " cheat"),
+        counted(cheats.size(), "candidate") + (cheats.size() == 1 ? " cheats" : " cheat"),
         named(cheats)));
 }
 
@@ -47,7 +43,7 @@ void hold_against(const report::ComparedView& view, const FailOn& fail_on, const
   }
   const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
     if (!names.empty())
-      sentences.push_back(fmt::format("{} {}, against {}: {}", counted(count_of(names), "sample"),
+      sentences.push_back(fmt::format("{} {}, against {}: {}", counted(names.size(), "sample"),
                                       what, older, named(names)));
   };
   // A sample that is no longer correct fails both gates: new-failure and regression.

@@ -78,7 +78,7 @@ void warn(std::vector<std::string>& warnings, const std::set<std::string>& names
           std::string_view what) {
   if (names.empty()) return;
   warnings.push_back(fmt::format("{} {}: {}",
-                                 counted(static_cast<std::int64_t>(names.size()), "problem"), what,
+                                 counted(names.size(), "problem"), what,
                                  printable(listed(names))));
 }
 
@@ -87,7 +87,7 @@ void warn_of_lines(std::vector<std::string>& warnings, const AuditFile& audits) 
   if (!audits.bad_lines.empty())
     warnings.push_back(
         fmt::format("{} of an audit could not be read: {}",
-                    counted(static_cast<std::int64_t>(audits.bad_lines.size()), "line"),
+                    counted(audits.bad_lines.size(), "line"),
                     printable(audits.bad_lines.front())));
 }
 

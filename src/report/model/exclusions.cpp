@@ -53,10 +53,8 @@ std::string group_text(const Group& group, std::size_t most_names) {
   const Exclusion& first = *group.front();
   std::string text = fmt::format("{}", fmt::join(names, ", "));
   if (names.size() < group.size()) text += fmt::format(" and {} more", group.size() - names.size());
-  text += fmt::format(" ({}", first.degenerate
-                                  ? kDegenerate
-                                  : outcomes()[static_cast<std::size_t>(first.outcome)].label);
-  if (!first.cause.empty()) text += ", " + printable(first.cause.str());
+  text += " (" + (first.degenerate ? std::string(kDegenerate)
+                                   : printable(outcome_text(first.outcome, first.cause)));
   text += ", " + counted(samples, "sample");
   if (!first.message.empty())
     text += (is_alike ? ": " : "; the first: ") + fitted(printable(first.message), kLongestMessage);
@@ -124,7 +122,7 @@ std::string exclusions_text(const Report& report) {
   if (left_out > 0)
     texts.push_back(
         fmt::format("{} more by {}", left_out,
-                    counted(static_cast<std::int64_t>(groups.size() - shown), "other cause")));
+                    counted(groups.size() - shown, "other cause")));
   std::string text = fmt::format("{}", fmt::join(texts, ", "));
   if (std::ranges::any_of(report.excluded, &Exclusion::degenerate))
     text += "; --include-degenerate counts degenerate problems";

@@ -77,9 +77,7 @@ std::string times_text(const Report& report, const Cell& cell, bool several_samp
   if (cell.first == nullptr) return std::string(kNoValue);
   const Record& record = *cell.first;
   const Speedup* over = earned_speedup(report, record);
-  std::string text = over != nullptr
-                         ? factor(over->value)
-                         : std::string(outcomes()[static_cast<std::size_t>(record.outcome)].label);
+  std::string text = over != nullptr ? factor(over->value) : outcome_text(record.outcome);
   return several_samples ? fmt::format("{}/{} {}", cell.correct, cell.samples, text) : text;
 }
 

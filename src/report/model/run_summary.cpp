@@ -51,7 +51,7 @@ std::string problems(const Report& report) {
   return fmt::format("{}{}, {}, {}", counted(report.run_settings.problems, "problem"),
                      set.empty() ? "" : " (set " + set + ")",
                      counted(report.run_settings.models, "model"),
-                     counted(static_cast<std::int64_t>(report.run.manifest.size()), "sample"));
+                     counted(report.run.manifest.size(), "sample"));
 }
 
 /// The sizes that differ from those of the problems' files.

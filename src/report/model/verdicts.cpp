@@ -13,9 +13,8 @@ namespace kbench::report {
 namespace {
 
 std::string verdict_text(const Record& record) {
-  const std::string_view label = outcomes()[static_cast<std::size_t>(record.outcome)].label;
-  return printable(fmt::format("{} {}{}{}", record.judge, label, record.cause.empty() ? "" : ", ",
-                               record.cause));
+  return printable(
+      fmt::format("{} {}", record.judge, outcome_text(record.outcome, record.cause)));
 }
 
 }  // namespace

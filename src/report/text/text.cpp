@@ -214,10 +214,6 @@ std::string interval_text(const Estimate& estimate) {
   return fmt::format("{}–{}", ratio_digits(*estimate.lo), ratio_digits(*estimate.hi));
 }
 
-std::string counted(std::int64_t count, std::string_view noun) {
-  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
-}
-
 std::optional<double> time_ms(const Record& record, std::string_view side) {
   if (!record.timing) return std::nullopt;
   if (side == kBestBaseline) {
@@ -267,6 +263,11 @@ std::string sizes_text(const Record& record) {
 std::string wrong_element_text(const WrongElement& wrong) {
   return fmt::format("output {} [{}]: expected {}, got {}", wrong.output,
                      fmt::join(wrong.index, ", "), wrong.expected, wrong.got);
+}
+
+std::string outcome_text(Outcome outcome, const Interned& cause) {
+  const std::string label(outcomes()[static_cast<std::size_t>(outcome)].label);
+  return cause.empty() ? label : label + ", " + cause.str();
 }
 
 std::string failure_text(const Record& record) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <fmt/format.h>
+
+#include <concepts>
 #include <cstddef>
 #include <optional>
 #include <string>
@@ -46,7 +49,10 @@ std::string value_text(const Metric& metric, const Estimate& estimate);
 /// A metric's interval: "0.67–0.96"; empty if there is none.
 std::string interval_text(const Estimate& estimate);
 /// "1 problem", "2 problems".
-std::string counted(std::int64_t count, std::string_view noun);
+template <std::integral Count>
+std::string counted(Count count, std::string_view noun) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : "s");
+}
 
 /// The record's median time of a subject ("candidate" or a baseline); none if it was not timed. The
 /// mean instead, if the record has no median or the timing method compares means.
@@ -59,6 +65,8 @@ std::optional<double> told_ms(const Record& record);
 const Speedup* speedup_over(const Record& record, std::string_view baseline);
 /// "K=512 N=1024": the constants that differ from the problem file's.
 std::string sizes_text(const Record& record);
+/// The outcome, and its cause if there is one: "mismatch, wrong_values".
+std::string outcome_text(Outcome outcome, const Interned& cause = {});
 /// The message, and after it the first wrong element if there is one.
 std::string failure_text(const Record& record);
 /// "output 0 [3, 17]: expected 0.5, got 0.25".

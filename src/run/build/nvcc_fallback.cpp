@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "base/text.hpp"
+
 namespace kbench::run {
 namespace {
 
@@ -31,9 +33,7 @@ bool contains(std::string_view text, std::string_view part) {
 /// The file that the first error line names: "file(12): error ...", "file:12:3: error ...".
 std::string_view file_of_error(std::string_view log) {
   while (!log.empty()) {
-    const std::size_t end = std::min(log.find('\n'), log.size());
-    const std::string_view line = log.substr(0, end);
-    log.remove_prefix(std::min(end + 1, log.size()));
+    const std::string_view line = next_line(log);
     const std::size_t error = std::min(line.find(": error"), line.find(": fatal error"));
     const std::size_t other = line.find(": catastrophic error");
     if (error == std::string_view::npos && other == std::string_view::npos) continue;
