@@ -16,71 +16,38 @@
 namespace kbench {
 namespace {
 
-void mix(std::size_t& seed, std::size_t value) {
-  seed ^= value + 0x9e3779b97f4a7c15ull + (seed << 6) + (seed >> 2);
-}
-
-/// Hashes the record at an index by its key.
-struct KeyHash {
-  const std::vector<Record>* records;
+/// Hashes and compares the rows at indices by the fields that `kFields` ties.
+template <typename Row, auto kFields>
+struct By {
+  const std::vector<Row>* rows;
   std::size_t operator()(std::uint32_t index) const {
-    const Record& record = (*records)[index];
-    std::size_t seed = std::hash<std::string>()(record.candidate_hash);
-    mix(seed, static_cast<std::size_t>(record.sample));
-    for (const Interned& text : {record.model, record.problem, record.precision, record.device}) {
-      mix(seed, std::hash<Interned>()(text));
-    }
+    std::size_t seed = 0;
+    const auto mix = [&](const auto& field) {
+      seed ^= std::hash<std::remove_cvref_t<decltype(field)>>()(field) + 0x9e3779b97f4a7c15ull +
+              (seed << 6) + (seed >> 2);
+    };
+    std::apply([&](const auto&... field) { (mix(field), ...); }, kFields((*rows)[index]));
     return seed;
+  }
+  bool operator()(std::uint32_t a, std::uint32_t b) const {
+    return kFields((*rows)[a]) == kFields((*rows)[b]);
   }
 };
 
-struct KeyEqual {
+/// By the fields that make a sample unique in a report: its precision, device and judge, too.
+using BySample = By<Record, [](const Record& record) {
+  return std::tie(record.sample, record.model, record.problem, record.precision, record.device,
+                  record.judge);
+}>;
+using ByEntry = By<ManifestEntry, [](const ManifestEntry& entry) {
+  return std::tie(entry.sample, entry.problem, entry.model);
+}>;
+
+/// Compares the records at two indices by their whole keys.
+struct SameKey {
   const std::vector<Record>* records;
   bool operator()(std::uint32_t a, std::uint32_t b) const {
     return same_key((*records)[a], (*records)[b]);
-  }
-};
-
-/// Hashes the record at an index by the fields that make a sample unique in a report: the sample,
-/// its precision, device and judge.
-struct SampleHash {
-  const std::vector<Record>* records;
-  std::size_t operator()(std::uint32_t index) const {
-    const Record& record = (*records)[index];
-    std::size_t seed = static_cast<std::size_t>(record.sample);
-    for (const Interned& text :
-         {record.model, record.problem, record.precision, record.device, record.judge})
-      mix(seed, std::hash<Interned>()(text));
-    return seed;
-  }
-};
-
-struct SampleEqual {
-  const std::vector<Record>* records;
-  bool operator()(std::uint32_t i, std::uint32_t j) const {
-    const Record &a = (*records)[i], &b = (*records)[j];
-    return std::tie(a.sample, a.model, a.problem, a.precision, a.device, a.judge) ==
-           std::tie(b.sample, b.model, b.problem, b.precision, b.device, b.judge);
-  }
-};
-
-struct EntryHash {
-  const std::vector<ManifestEntry>* manifest;
-  std::size_t operator()(std::uint32_t index) const {
-    const ManifestEntry& entry = (*manifest)[index];
-    std::size_t seed = static_cast<std::size_t>(entry.sample);
-    mix(seed, std::hash<Interned>()(entry.problem));
-    mix(seed, std::hash<Interned>()(entry.model));
-    return seed;
-  }
-};
-
-struct EntryEqual {
-  const std::vector<ManifestEntry>* manifest;
-  bool operator()(std::uint32_t a, std::uint32_t b) const {
-    const ManifestEntry& x = (*manifest)[a];
-    const ManifestEntry& y = (*manifest)[b];
-    return x.problem == y.problem && x.model == y.model && x.sample == y.sample;
   }
 };
 
@@ -88,8 +55,8 @@ struct EntryEqual {
 class Merger {
  public:
   Merger()
-      : by_key_(0, KeyHash{&run_.records}, KeyEqual{&run_.records}),
-        planned_(0, EntryHash{&run_.manifest}, EntryEqual{&run_.manifest}) {}
+      : by_key_(0, BySample{&run_.records}, SameKey{&run_.records}),
+        planned_(0, ByEntry{&run_.manifest}, ByEntry{&run_.manifest}) {}
   Merger(const Merger&) = delete;
   Merger& operator=(const Merger&) = delete;
 
@@ -200,8 +167,8 @@ class Merger {
   /// Adds a conflict for each sample that has verdicts in two files under different keys, if the
   /// code or the verdicts differ.
   void add_conflicts() {
-    std::unordered_map<std::uint32_t, std::uint32_t, SampleHash, SampleEqual> latest(
-        run_.records.size(), SampleHash{&run_.records}, SampleEqual{&run_.records});
+    std::unordered_map<std::uint32_t, std::uint32_t, BySample, BySample> latest(
+        run_.records.size(), BySample{&run_.records}, BySample{&run_.records});
     for (std::uint32_t i = 0; i < run_.records.size(); ++i) {
       const Record& later = run_.records[i];
       if (!is_verdict(later)) continue;
@@ -224,8 +191,8 @@ class Merger {
   }
 
   RunFile run_;
-  std::unordered_set<std::uint32_t, KeyHash, KeyEqual> by_key_;
-  std::unordered_set<std::uint32_t, EntryHash, EntryEqual> planned_;
+  std::unordered_set<std::uint32_t, BySample, SameKey> by_key_;
+  std::unordered_set<std::uint32_t, ByEntry, ByEntry> planned_;
   bool all_ended_ = true;
 };
 
