@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <charconv>
 #include <cstddef>
 #include <initializer_list>
 #include <optional>
@@ -33,6 +34,21 @@ constexpr bool is_digit(char c) { return c >= '0' && c <= '9'; }
 /// True if `c` may be part of a name in C.
 constexpr bool is_word_char(char c) {
   return is_digit(c) || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
+}
+
+/// Removes a number from the front of `text`; false if there is none that `number` can hold.
+template <typename Number>
+bool take_number(std::string_view& text, Number& number) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (error != std::errc()) return false;
+  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  return true;
+}
+/// The whole text as a number; nothing if it is none.
+template <typename Number>
+std::optional<Number> to_number(std::string_view text) {
+  Number number{};
+  return take_number(text, number) && text.empty() ? std::optional(number) : std::nullopt;
 }
 
 /// True if a text contains `word` as a whole word, not as part of a longer name.

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/file_tree.hpp"
 #include "base/text.hpp"
 
@@ -61,10 +59,7 @@ GenerationConfig read_generation_config(const fs::path& folder) {
     } else if (key == "precision") {
       config.precision = value;
     } else if (key == "level") {
-      int level = 0;
-      const char* end = value.data() + value.size();
-      const auto parsed = std::from_chars(value.data(), end, level);
-      if (parsed.ec == std::errc() && parsed.ptr == end && level >= 0) config.level = level;
+      if (const auto level = to_number<int>(value); level && *level >= 0) config.level = level;
     }
   }
   return config;

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "problem/files.hpp"
@@ -24,9 +23,7 @@ bool take(std::string_view& rest, std::string_view text) {
 /// Removes a number from the front of `rest`.
 std::optional<int> take_number(std::string_view& rest) {
   int number = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), number);
-  if (error != std::errc() || rest.front() == '-') return std::nullopt;
-  rest.remove_prefix(static_cast<std::size_t>(end - rest.data()));
+  if (rest.starts_with('-') || !kbench::take_number(rest, number)) return std::nullopt;
   return number;
 }
 

@@ -40,8 +40,7 @@ std::string what_worked(const CheckedFile& file) {
   const CheckedCandidate& checked = file.checked;
   std::vector<std::string> words;
   if (file.candidate.kind == CandidateKind::kKernel && !file.candidate.problem.empty())
-    words.push_back(fmt::format("plan binds: {}, {}",
-                                counted(checked.tensors, "tensor"),
+    words.push_back(fmt::format("plan binds: {}, {}", counted(checked.tensors, "tensor"),
                                 counted(checked.launches, "launch")));
   if (checked.builds > 1) words.push_back(fmt::format("{} extensions", checked.builds));
   if (checked.record.compile)

@@ -94,8 +94,8 @@ class ScoredSample {
     }
     std::string text;
     for (const auto& [outcome, count] : counts)
-      text += fmt::format("{}{} {}", text.empty() ? "" : ", ", count,
-                          report::outcome_text(outcome));
+      text +=
+          fmt::format("{}{} {}", text.empty() ? "" : ", ", count, report::outcome_text(outcome));
     out.labelled("", 2, text);
     if (models.size() > 1) {
       text.clear();
@@ -105,14 +105,12 @@ class ScoredSample {
       out.labelled("", 2, text);
     }
     if (!faults_.empty())
-      out.labelled(
-          "!", 2,
-          fmt::format("{} of kbench itself: the run is incomplete; --resume tries again",
-                      report::counted(faults_.size(), "fault")));
+      out.labelled("!", 2,
+                   fmt::format("{} of kbench itself: the run is incomplete; --resume tries again",
+                               report::counted(faults_.size(), "fault")));
     if (bad_lines_ > 0)
       out.labelled("!", 2,
-                   fmt::format("{} could not be read",
-                               report::counted(bad_lines_, "line")));
+                   fmt::format("{} could not be read", report::counted(bad_lines_, "line")));
     if (failures_.empty()) return;
     out.heading("Newest failures");
     for (const Record& record : failures_) {

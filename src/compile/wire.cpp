@@ -4,10 +4,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <nlohmann/json.hpp>
 
 #include "base/json/dumped.hpp"
+#include "base/text.hpp"
 #include "compile/compiler_fault.hpp"
 #include "kbench/error.hpp"
 
@@ -30,12 +30,10 @@ std::string pack_frame(const json& head, std::string_view body) {
 
 std::size_t take_number(std::string_view& bytes, char end) {
   std::size_t value = 0;
-  const auto [next, error] = std::from_chars(bytes.data(), bytes.data() + bytes.size(), value);
-  const auto length = static_cast<std::size_t>(next - bytes.data());
-  if (error != std::errc{} || length >= bytes.size() || *next != end) {
+  if (!kbench::take_number(bytes, value) || !bytes.starts_with(end)) {
     throw Error("the compiler's message has no header");
   }
-  bytes.remove_prefix(length + 1);
+  bytes.remove_prefix(1);
   return value;
 }
 

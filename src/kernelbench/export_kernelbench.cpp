@@ -5,12 +5,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
+#include "base/text.hpp"
 #include "candidate/generation_config.hpp"
 #include "kbench/error.hpp"
 #include "report/model/scored_samples.hpp"
@@ -55,9 +55,8 @@ std::optional<std::pair<int, std::string>> kernelbench_name(const std::string& k
   if (slash == std::string::npos) return std::nullopt;
   const std::string stem = key.substr(slash + 1);
   int id = 0;
-  const char* end = stem.data() + stem.size();
-  const auto parsed = std::from_chars(stem.data(), end, id);
-  if (parsed.ec != std::errc() || id < 0 || (parsed.ptr != end && *parsed.ptr != '_'))
+  std::string_view rest = stem;
+  if (!take_number(rest, id) || id < 0 || !(rest.empty() || rest.starts_with('_')))
     return std::nullopt;
   return std::pair(id, stem + ".py");
 }
@@ -314,10 +313,9 @@ class Exporter {
                baseline_times(folder, baseline));
     }
     const std::filesystem::path out = std::filesystem::absolute(options_.out).lexically_normal();
-    made_.summary.push_back(
-        fmt::format("{}: level {}, {}, {}, {} correct", (out / run).string(), folder.level,
-                    counted(folder.problems.size(), "problem"),
-                    counted(samples, "sample"), correct));
+    made_.summary.push_back(fmt::format("{}: level {}, {}, {}, {} correct", (out / run).string(),
+                                        folder.level, counted(folder.problems.size(), "problem"),
+                                        counted(samples, "sample"), correct));
     made_.summary.push_back(
         fmt::format("  scripts/benchmark_eval_analysis.py run_name={} level={} hardware={} "
                     "baseline=baseline_time_torch "
@@ -338,8 +336,7 @@ class Exporter {
 
   void tell_what_is_missing() {
     if (without_verdict_ > 0)
-      note("{} left out, because they have no verdict yet",
-           counted(without_verdict_, "sample"));
+      note("{} left out, because they have no verdict yet", counted(without_verdict_, "sample"));
     if (!unnumbered_.empty())
       note("left out, because KernelBench needs problems with a level and number: {}{}",
            printable(*unnumbered_.begin()),

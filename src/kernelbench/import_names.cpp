@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
@@ -15,9 +14,7 @@ namespace {
 
 std::optional<int> number_of(std::string_view id) {
   int number = 0;
-  const auto parsed = std::from_chars(id.data(), id.data() + id.size(), number);
-  if (id.empty() || parsed.ec != std::errc()) return std::nullopt;
-  return number;
+  return take_number(id, number) ? std::optional(number) : std::nullopt;
 }
 
 }  // namespace

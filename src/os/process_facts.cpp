@@ -3,11 +3,12 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 #include <fstream>
 #include <string>
+
+#include "base/text.hpp"
 
 namespace kbench {
 
@@ -34,11 +35,9 @@ std::vector<ProcessFacts> running_processes() {
   std::vector<ProcessFacts> processes;
   std::error_code ignored;
   for (const auto& entry : std::filesystem::directory_iterator("/proc", ignored)) {
-    const std::string name = entry.path().filename().string();
-    pid_t pid = 0;
-    const auto* const end = name.data() + name.size();
-    if (std::from_chars(name.data(), end, pid).ptr != end) continue;
-    if (const auto facts = process_facts(pid)) processes.push_back(*facts);
+    const auto pid = to_number<pid_t>(entry.path().filename().native());
+    if (!pid) continue;
+    if (const auto facts = process_facts(*pid)) processes.push_back(*facts);
   }
   return processes;
 }

@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/text.hpp"
 #include "plan/parser.hpp"
 
 namespace kbench::plan {
@@ -17,9 +17,8 @@ bool is_standard(std::string_view value) {
 }
 
 bool is_register_count(std::string_view value) {
-  int count = 0;
-  const auto [end, error] = std::from_chars(value.data(), value.data() + value.size(), count);
-  return error == std::errc() && end == value.data() + value.size() && count >= 16 && count <= 255;
+  const int count = to_number<int>(value).value_or(0);
+  return count >= 16 && count <= 255;
 }
 
 bool is_switch(std::string_view value) { return value == "true" || value == "false"; }

@@ -5,10 +5,10 @@
 #include <fnmatch.h>
 
 #include <array>
-#include <charconv>
 #include <iterator>
 
 #include "base/file_tree.hpp"
+#include "base/text.hpp"
 
 namespace kbench {
 namespace fs = std::filesystem;
@@ -89,10 +89,8 @@ std::optional<int> level_of_folder(std::string_view name) {
   if (!name.starts_with(kLevel)) return std::nullopt;
   name.remove_prefix(kLevel.size());
   if (name.starts_with('_')) name.remove_prefix(1);
-  int level = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), level);
-  if (error != std::errc() || end != name.data() + name.size() || level < 0) return std::nullopt;
-  return level;
+  const auto level = to_number<int>(name);
+  return level && *level >= 0 ? level : std::nullopt;
 }
 
 std::string_view id_of_stem(std::string_view stem) {

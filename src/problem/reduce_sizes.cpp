@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -32,10 +31,8 @@ constexpr std::array<When, 3> kWhen = {{{"auto", ReduceSizesOptions::When::kOnCp
 std::optional<double> quantity(std::string_view text, double base,
                                std::initializer_list<std::string_view> units) {
   double number = 0;
-  const auto parsed = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (parsed.ec != std::errc()) return std::nullopt;
-  std::string_view rest(parsed.ptr,
-                        static_cast<std::size_t>(text.data() + text.size() - parsed.ptr));
+  std::string_view rest = text;
+  if (!take_number(rest, number)) return std::nullopt;
   constexpr std::string_view kPrefixes = "kKMGT";
   if (const auto at = rest.empty() ? std::string_view::npos : kPrefixes.find(rest.front());
       at != std::string_view::npos) {

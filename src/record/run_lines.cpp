@@ -3,9 +3,8 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
-
 #include "base/json/fields.hpp"
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -19,11 +18,10 @@ struct SchemaVersion {
 
 SchemaVersion schema_version(std::string_view text) {
   SchemaVersion version;
-  const char* end = text.data() + text.size();
-  const auto major = std::from_chars(text.data(), end, version.major);
-  if (major.ec == std::errc() && major.ptr != end && *major.ptr == '.') {
-    const auto minor = std::from_chars(major.ptr + 1, end, version.minor);
-    if (minor.ec == std::errc() && minor.ptr == end) return version;
+  std::string_view rest = text;
+  if (take_number(rest, version.major) && rest.starts_with('.')) {
+    rest.remove_prefix(1);
+    if (take_number(rest, version.minor) && rest.empty()) return version;
   }
   throw Error(fmt::format("field \"schema\" is \"{}\", not a version like \"2.0\"", text));
 }

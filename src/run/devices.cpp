@@ -5,8 +5,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
 #include "os/device_probe.hpp"
@@ -33,17 +33,16 @@ std::vector<QueueDevice> numbered(std::string_view option, std::string_view numb
     const auto word = numbers.substr(0, comma);
     more = comma < numbers.size();
     numbers.remove_prefix(more ? comma + 1 : comma);
-    int index = -1;
-    const auto parsed = std::from_chars(word.data(), word.data() + word.size(), index);
-    if (parsed.ec != std::errc() || parsed.ptr != word.data() + word.size())
+    const auto index = to_number<int>(word);
+    if (!index)
       throw UsageError(fmt::format("--device {}: '{}' is not the number of a GPU", option, word));
-    const auto found = std::ranges::find(gpus, index, &GpuInfo::index);
+    const auto found = std::ranges::find(gpus, *index, &GpuInfo::index);
     if (found == gpus.end())
       throw UsageError(fmt::format("--device {}: there is no GPU {}; this machine has {}", option,
-                                   index, gpus.size()));
+                                   *index, gpus.size()));
     QueueDevice device = queue_device_of(*found);
     if (std::ranges::find(devices, device.name, &QueueDevice::name) != devices.end())
-      throw UsageError(fmt::format("--device {}: GPU {} is named twice", option, index));
+      throw UsageError(fmt::format("--device {}: GPU {} is named twice", option, *index));
     devices.push_back(std::move(device));
   }
   return devices;

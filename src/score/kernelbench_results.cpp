@@ -3,10 +3,10 @@
 
 #include <fmt/format.h>
 
-#include <charconv>
 #include <map>
 
 #include "base/python_json.hpp"
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "score/kernelbench_timing.hpp"
 
@@ -23,12 +23,8 @@ std::optional<int> id_from(const json& value) {
     return std::nullopt;
   }
   const auto* text = value.get_ptr<const std::string*>();
-  if (text == nullptr || text->empty()) return std::nullopt;
-  int number = 0;
-  const char* end = text->data() + text->size();
-  const auto parsed = std::from_chars(text->data(), end, number);
-  if (parsed.ec != std::errc() || parsed.ptr != end || number < 0) return std::nullopt;
-  return number;
+  const auto number = text == nullptr ? std::nullopt : to_number<int>(*text);
+  return number && *number >= 0 ? number : std::nullopt;
 }
 
 /// The statistics in field `stats`, with the mean from field `time`, which KernelBench uses for

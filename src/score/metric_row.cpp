@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "base/text.hpp"
@@ -39,15 +38,6 @@ constexpr std::array kMetrics = {
     MetricRow{"allclose_{t}", false, false, false, false,
               [](Problems problems, const Metric& of) { return share_allclose(problems, of.t); }},
 };
-
-/// Reads a number at the start of `text` and removes it.
-template <typename Number>
-bool take_number(std::string_view& text, Number& number) {
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc()) return false;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-  return true;
-}
 
 std::optional<Metric> match(const MetricRow& row, std::string_view name) {
   Metric metric{.row = &row};

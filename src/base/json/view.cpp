@@ -51,8 +51,7 @@ JsonView::Iterator& JsonView::Iterator::operator++() {
 }
 
 JsonReader::JsonReader(const nlohmann::json& value) {
-  if (!parse(dumped(value)))
-    throw Error("is nested too deeply");
+  if (!parse(dumped(value))) throw Error("is nested too deeply");
 }
 
 bool JsonReader::parse(std::string_view text) {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <iostream>
 #include <memory>
 #include <optional>
@@ -126,14 +125,10 @@ std::optional<RunFile> run_of(const std::string& path) {
 }
 
 int print_words(const CLI::App& app, const std::vector<std::string>& arguments) {
-  std::size_t index = 0;
-  const std::string& number = arguments.empty() ? "" : arguments[0];
-  const char* end = number.data() + number.size();
-  const auto parsed = std::from_chars(number.data(), end, index);
-  if (parsed.ec != std::errc() || parsed.ptr != end)
-    throw UsageError("kbench completion words INDEX WORD…: INDEX is not a number");
+  const auto index = to_number<std::size_t>(arguments.empty() ? "" : arguments[0]);
+  if (!index) throw UsageError("kbench completion words INDEX WORD…: INDEX is not a number");
   const std::vector<std::string> words(arguments.begin() + 1, arguments.end());
-  const Completions found = complete(app, words, index,
+  const Completions found = complete(app, words, *index,
                                      {.problems = quiet(problem_names),
                                       .constants = quiet(constant_names),
                                       .run = [](const std::string& path) { return run_of(path); }});

@@ -4,13 +4,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <fstream>
 #include <iterator>
 #include <map>
 #include <set>
 
 #include "base/hash.hpp"
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 #include "report/text/text.hpp"
@@ -25,11 +25,10 @@ struct Shard {
 Shard parse_shard(const std::string& text) {
   Shard shard;
   if (text.empty()) return shard;
-  const char* end = text.data() + text.size();
-  const auto first = std::from_chars(text.data(), end, shard.index);
-  if (first.ec == std::errc() && first.ptr != end && *first.ptr == '/') {
-    const auto second = std::from_chars(first.ptr + 1, end, shard.count);
-    if (second.ec == std::errc() && second.ptr == end && shard.index < shard.count) return shard;
+  std::string_view rest = text;
+  if (take_number(rest, shard.index) && rest.starts_with('/')) {
+    rest.remove_prefix(1);
+    if (take_number(rest, shard.count) && rest.empty() && shard.index < shard.count) return shard;
   }
   throw UsageError(fmt::format("--shard {}: write i/n with 0 <= i < n, as in 0/4", text));
 }
@@ -90,8 +89,7 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     input.candidates = std::move(found.candidates);
     input.notes = std::move(found.notes);
     const bool named = !arguments.problems.empty();
-    const std::string others =
-        report::counted(found.of_other_problems, "candidate");
+    const std::string others = report::counted(found.of_other_problems, "candidate");
     if (found.of_other_problems > 0 && !arguments.candidates.empty())
       input.notes.push_back(fmt::format(
           "{} left out, because the problems asked for do not include theirs; the first is {}",

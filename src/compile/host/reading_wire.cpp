@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "compile/host/reading_wire.hpp"
 
-#include <charconv>
 #include <concepts>
 #include <cstdint>
 #include <tuple>
 #include <type_traits>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -111,12 +111,10 @@ class Unpacker {
   template <Number T>
   void take(T& into) {
     std::uint64_t value = 0;
-    const char* const end = bytes_.data() + bytes_.size();
-    const auto [next, error] = std::from_chars(bytes_.data(), end, value);
-    if (error != std::errc{} || next == end || *next != ' ') {
+    if (!take_number(bytes_, value) || !bytes_.starts_with(' ')) {
       throw Error("a message of kbench-cc is malformed");
     }
-    bytes_.remove_prefix(static_cast<std::size_t>(next + 1 - bytes_.data()));
+    bytes_.remove_prefix(1);
     into = static_cast<T>(value);
   }
   template <Text T>

@@ -67,8 +67,7 @@ std::string pack(const HostResult& result) {
   const auto* module = std::get_if<HostModule>(&result);
   const json head =
       module != nullptr ? module_json(*module) : error_json(std::get<CompileError>(result));
-  return dumped(head) + '\n' +
-         (module != nullptr ? module->object : std::string());
+  return dumped(head) + '\n' + (module != nullptr ? module->object : std::string());
 }
 
 HostResult unpack_host_result(std::string_view bytes) {

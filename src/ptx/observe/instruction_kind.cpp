@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-#include <charconv>
 
+#include "base/text.hpp"
 #include "ptx/observe/counters.hpp"
 
 // Derives an instruction's class for the counters from its opcode and modifiers.
@@ -143,10 +143,8 @@ std::uint32_t volume(std::string_view shape) {
   for (const char axis : {'m', 'n', 'k'}) {
     if (shape.empty() || shape[0] != axis) return 0;
     std::uint32_t extent = 0;
-    const auto [end, error] =
-        std::from_chars(shape.data() + 1, shape.data() + shape.size(), extent);
-    if (error != std::errc()) return 0;
-    shape.remove_prefix(static_cast<std::size_t>(end - shape.data()));
+    shape.remove_prefix(1);
+    if (!take_number(shape, extent)) return 0;
     product *= extent;
   }
   return shape.empty() ? product : 0;

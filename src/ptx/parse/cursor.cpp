@@ -4,8 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::ptx {
@@ -170,12 +170,8 @@ std::optional<unsigned> index_behind(std::string_view name, std::string_view pre
   if (!name.starts_with(prefix) || name.size() == prefix.size()) return std::nullopt;
   const std::string_view digits = name.substr(prefix.size());
   if (digits[0] == '0' && digits.size() > 1) return std::nullopt;
-  unsigned index = 0;
-  const auto parsed = std::from_chars(digits.data(), digits.data() + digits.size(), index);
-  if (parsed.ec != std::errc{} || parsed.ptr != digits.data() + digits.size() || index >= count) {
-    return std::nullopt;
-  }
-  return index;
+  const auto index = to_number<unsigned>(digits);
+  return index && *index < count ? index : std::nullopt;
 }
 
 }  // namespace kbench::ptx

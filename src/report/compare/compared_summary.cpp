@@ -39,8 +39,7 @@ std::string run_summary(const RunFile& run) {
   }
   add_part(text, "",
            fmt::format("{} of {}, {}", counted(run.records.size(), "record"),
-                       counted(problems.size(), "problem"),
-                       counted(models.size(), "model")));
+                       counted(problems.size(), "problem"), counted(models.size(), "model")));
   add_part(text, "run ", run_text(run));
   return text;
 }
@@ -54,10 +53,9 @@ std::vector<std::string> run_warnings(const RunFile& run) {
     return !judged.contains({entry.problem, entry.model, entry.sample});
   });
   if (open > 0)
-    all.push_back(
-        fmt::format("{} of {} {} no verdict yet", open,
-                    counted(run.manifest.size(), "planned sample"),
-                    open == 1 ? "has" : "have"));
+    all.push_back(fmt::format("{} of {} {} no verdict yet", open,
+                              counted(run.manifest.size(), "planned sample"),
+                              open == 1 ? "has" : "have"));
   return all;
 }
 

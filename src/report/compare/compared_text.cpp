@@ -229,10 +229,10 @@ std::vector<std::string> unmatched_lines(const ComparedView& view) {
     const std::size_t shown =
         view.comparison.options.verbose ? count : std::min(count, kShownUnmatched);
     names.resize(shown);
-    lines.push_back(
-        fmt::format("only in {}, {}: {}{}", in_base ? view.base().label : view.other().label,
-                    counted(count, "sample"), fmt::join(names, ", "),
-                    shown < count ? fmt::format(" and {} more", count - shown) : ""));
+    lines.push_back(fmt::format("only in {}, {}: {}{}",
+                                in_base ? view.base().label : view.other().label,
+                                counted(count, "sample"), fmt::join(names, ", "),
+                                shown < count ? fmt::format(" and {} more", count - shown) : ""));
   }
   return lines;
 }

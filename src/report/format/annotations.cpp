@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -25,9 +24,9 @@ constexpr std::string_view kError = "error", kWarning = "warning", kNote = "note
 /// Removes a positive number from the start of `text`; 0 if there is none.
 int take_line(std::string_view& text) {
   int line = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), line);
-  if (error != std::errc() || line < 1) return 0;
-  text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+  std::string_view rest = text;
+  if (!take_number(rest, line) || line < 1) return 0;
+  text = rest;
   return line;
 }
 

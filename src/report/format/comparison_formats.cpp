@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
@@ -70,11 +69,8 @@ double parse_regression_gate(std::string_view argument) {
   std::string_view number = argument.substr(equals + 1);
   const bool is_percent = number.ends_with('%');
   if (is_percent) number.remove_suffix(1);
-  double share = -1;
-  const char* end = number.data() + number.size();
-  const auto parsed = std::from_chars(number.data(), end, share);
-  if (is_percent) share /= 100;
-  if (parsed.ec != std::errc() || parsed.ptr != end || !(share >= 0 && share < 1))
+  const double share = to_number<double>(number).value_or(-1) / (is_percent ? 100 : 1);
+  if (!(share >= 0 && share < 1))
     throw UsageError(
         fmt::format("\"{}\" has no fraction from 0 to below 1 after \"=\": write {}=5% or {}=0.05",
                     argument, kName, kName));
@@ -89,10 +85,9 @@ std::vector<std::string> regressions(const Comparison& comparison) {
     const std::string other = report::printable(view.other().name);
     const auto add = [&](const std::vector<std::string>& names, std::string_view what) {
       if (!names.empty())
-        sentences.push_back(
-            fmt::format("{} {} {} that are correct in {}: {}", other, what,
-                        report::counted(names.size(), "sample"), base,
-                        report::named(names)));
+        sentences.push_back(fmt::format("{} {} {} that are correct in {}: {}", other, what,
+                                        report::counted(names.size(), "sample"), base,
+                                        report::named(names)));
     };
     add(report::unjudged_names(view), "has no verdict yet on");
     add(report::gone_names(view), "does not plan");

@@ -37,8 +37,7 @@ void write_pair(const ComparedView& view, std::ostream& out) {
 }  // namespace
 
 void write_comparison_markdown(const Comparison& comparison, std::ostream& out) {
-  out << "# kbench: " << counted(comparison.runs.size(), "run")
-      << " compared\n\n";
+  out << "# kbench: " << counted(comparison.runs.size(), "run") << " compared\n\n";
   for (const std::string& warning : comparison.warnings) out << "> " << escaped(warning) << "\n>\n";
   if (!comparison.warnings.empty()) out << '\n';
   for (std::size_t i = 0; i < comparison.runs.size(); ++i)

@@ -168,9 +168,9 @@ class Console : private ConsoleLines {
   }
 
   void cause(const FailureGroup& group) {
-    line(fmt::format(
-        "{:>6}  {}", group.records.size(),
-        painted(Tone::kBad, printable(outcome_text(group.outcome, group.cause)) + judge_suffix(group.judge))));
+    line(fmt::format("{:>6}  {}", group.records.size(),
+                     painted(Tone::kBad, printable(outcome_text(group.outcome, group.cause)) +
+                                             judge_suffix(group.judge))));
   }
 
   void failures() {
@@ -214,9 +214,8 @@ class Console : private ConsoleLines {
   void findings() {
     const std::vector<std::size_t> found = with_findings(report_);
     if (found.empty()) return;
-    heading(fmt::format("Findings: {} of {}",
-                        counted(found.size(), "candidate"),
-                        report_.finished));
+    heading(
+        fmt::format("Findings: {} of {}", counted(found.size(), "candidate"), report_.finished));
     const std::size_t shown =
         report_.options.verbose ? found.size() : std::min(found.size(), kShownFindings);
     for (std::size_t i = 0; i < shown; ++i) {

@@ -41,10 +41,11 @@ std::string property(std::string_view text) {
 
 void annotate(std::ostream& out, std::string_view severity, const Record& record, int line,
               std::string_view text) {
-  out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(record.candidate),
-                     line > 0 ? fmt::format(",line={}", line) : "",
-                     property(fmt::format("{}: {}", outcome_text(record.outcome), candidate_name(record))),
-                     command_text(text));
+  out << fmt::format(
+      "::{} file={}{},title={}::{}\n", severity, property(record.candidate),
+      line > 0 ? fmt::format(",line={}", line) : "",
+      property(fmt::format("{}: {}", outcome_text(record.outcome), candidate_name(record))),
+      command_text(text));
 }
 
 /// Notices: the run summary, the failures by cause, and each model's results.
@@ -77,8 +78,7 @@ void write_notices(const Report& report, std::ostream& out) {
   for (std::size_t i = 0; i < shown; ++i) notice(status_text(report), models[i]);
   if (shown < models.size())
     notice(status_text(report),
-           fmt::format("{} more are in the step's summary",
-                       counted(models.size() - shown, "row")));
+           fmt::format("{} more are in the step's summary", counted(models.size() - shown, "row")));
 }
 
 /// Errors: failures at the candidate's line, first one of each cause, then the others.

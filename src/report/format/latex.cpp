@@ -177,8 +177,7 @@ class Latex {
     std::size_t left_out = 0;
     for (std::size_t i = shown; i < groups.size(); ++i) left_out += groups[i].records.size();
     if (left_out > 0)
-      out_ << fmt::format("{} & & {} \\\\\n",
-                          counted(groups.size() - shown, "other cause"),
+      out_ << fmt::format("{} & & {} \\\\\n", counted(groups.size() - shown, "other cause"),
                           left_out);
     out_ << "\\bottomrule\n\\end{tabular}}\n\\end{table}\n";
   }

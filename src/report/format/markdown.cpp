@@ -113,9 +113,8 @@ void write_candidates(const Report& report, std::ostream& out) {
           interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
       speedup = factor(over->value) + (interval.empty() ? "" : " (" + interval + ")");
     }
-    row({outcome_text(record.outcome),
-         escaped(record.problem.str()), escaped(record.model.str()), std::to_string(record.sample),
-         time ? duration(*time) : std::string(kNoValue)},
+    row({outcome_text(record.outcome), escaped(record.problem.str()), escaped(record.model.str()),
+         std::to_string(record.sample), time ? duration(*time) : std::string(kNoValue)},
         limit_text(record), speedup, short_estimate(record), escaped(remarks(record)));
   }
 }
@@ -200,10 +199,10 @@ void write_failures(const Report& report, Page& page) {
   page.add(fmt::format("\n## Failures: {}\n", escaped(failures_text(report))));
   for (const FailureGroup& group : report.failures) {
     if (page.is_full()) return;
-    page.fold(html_text(fmt::format("{} × {}{}", group.records.size(),
-                                    outcome_text(group.outcome, group.cause),
-                                    judge_suffix(group.judge))),
-              members(report, details, group));
+    page.fold(
+        html_text(fmt::format("{} × {}{}", group.records.size(),
+                              outcome_text(group.outcome, group.cause), judge_suffix(group.judge))),
+        members(report, details, group));
   }
 }
 
@@ -260,7 +259,8 @@ void write_table(std::ostream& out, const std::vector<std::vector<std::string>>&
     out << '\n';
     if (r > 0) continue;
     out << '|';
-    for (std::size_t i = 0; i < rows[0].size(); ++i) out << ((right.empty() ? i > 0 : right[i]) ? "--:|" : "---|");
+    for (std::size_t i = 0; i < rows[0].size(); ++i)
+      out << ((right.empty() ? i > 0 : right[i]) ? "--:|" : "---|");
     out << '\n';
   }
 }

@@ -3,7 +3,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 #include <set>
 
@@ -27,10 +26,8 @@ bool is_named(const std::string& pattern, std::string_view problem) {
 std::optional<int> take_sample(std::string& name) {
   const std::size_t slash = name.rfind('/');
   if (slash == std::string::npos) return std::nullopt;
-  int sample = 0;
-  const char* end = name.data() + name.size();
-  const auto parsed = std::from_chars(name.data() + slash + 1, end, sample);
-  if (parsed.ec != std::errc() || parsed.ptr != end || sample < 0) return std::nullopt;
+  const auto sample = to_number<int>(std::string_view(name).substr(slash + 1));
+  if (!sample || *sample < 0) return std::nullopt;
   name.resize(slash);
   return sample;
 }

@@ -25,8 +25,7 @@ void look_for_cheats(const Report& report, std::vector<std::string>& sentences) 
   }
   if (!cheats.empty())
     sentences.push_back(fmt::format(
-        "{}: {}",
-        counted(cheats.size(), "candidate") + (cheats.size() == 1 ? " cheats" : " cheat"),
+        "{}: {}", counted(cheats.size(), "candidate") + (cheats.size() == 1 ? " cheats" : " cheat"),
         named(cheats)));
 }
 

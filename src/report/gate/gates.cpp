@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <span>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "report/gate/gate.hpp"
 #include "report/model/scored_samples.hpp"
@@ -21,11 +21,9 @@ constexpr std::string_view kLowerEnd = "@ci";
 int take_level(std::string_view& name) {
   if (!name.starts_with(kLevel)) return -1;
   int level = -1;
-  const std::string_view rest = name.substr(kLevel.size());
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), level);
-  if (error != std::errc() || end == rest.data() + rest.size() || *end != '.' || level < 0)
-    return -1;
-  name = rest.substr(static_cast<std::size_t>(end - rest.data()) + 1);
+  std::string_view rest = name.substr(kLevel.size());
+  if (!take_number(rest, level) || !rest.starts_with('.') || level < 0) return -1;
+  name = rest.substr(1);
   return level;
 }
 
@@ -72,13 +70,12 @@ Gate parse_gate(std::string_view argument) {
   gate.metric = metric_from_name(name);
   const std::string_view number =
       equals == std::string_view::npos ? std::string_view() : argument.substr(equals + 1);
-  const char* end = number.data() + number.size();
-  const auto parsed = std::from_chars(number.data(), end, gate.least);
-  if (number.empty() || parsed.ec != std::errc() || parsed.ptr != end ||
-      !std::isfinite(gate.least)) {
+  const auto least = to_number<double>(number);
+  if (!least || !std::isfinite(*least)) {
     throw UsageError(
         fmt::format("\"{}\" is not a gate: write METRIC=NUMBER, as in fast_1=0.5", argument));
   }
+  gate.least = *least;
   if (!gate.metric.row->ratio && gate.least > 1)
     throw UsageError(fmt::format("\"{}\" cannot be met: {} is a fraction, at most 1", argument,
                                  gate.metric.name()));

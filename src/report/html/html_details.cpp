@@ -83,8 +83,8 @@ class Details {
           "all.",
           counted(thinned_, "candidate"), budget_.measurements));
     if (cut_ > 0)
-      details.notes.push_back(fmt::format("Long logs or sources of {} are cut.",
-                                          counted(cut_, "candidate")));
+      details.notes.push_back(
+          fmt::format("Long logs or sources of {} are cut.", counted(cut_, "candidate")));
     for (std::string& text : lines) {
       details.lines += text;
       details.lines += '\n';

@@ -77,18 +77,16 @@ void add(std::vector<DegenerateProblem>& degenerate, const ProblemAudit& audit) 
 void warn(std::vector<std::string>& warnings, const std::set<std::string>& names,
           std::string_view what) {
   if (names.empty()) return;
-  warnings.push_back(fmt::format("{} {}: {}",
-                                 counted(names.size(), "problem"), what,
-                                 printable(listed(names))));
+  warnings.push_back(
+      fmt::format("{} {}: {}", counted(names.size(), "problem"), what, printable(listed(names))));
 }
 
 void warn_of_lines(std::vector<std::string>& warnings, const AuditFile& audits) {
   if (audits.torn) warnings.emplace_back("the last line of an audit is cut off and was skipped");
   if (!audits.bad_lines.empty())
-    warnings.push_back(
-        fmt::format("{} of an audit could not be read: {}",
-                    counted(audits.bad_lines.size(), "line"),
-                    printable(audits.bad_lines.front())));
+    warnings.push_back(fmt::format("{} of an audit could not be read: {}",
+                                   counted(audits.bad_lines.size(), "line"),
+                                   printable(audits.bad_lines.front())));
 }
 
 }  // namespace

@@ -121,8 +121,7 @@ std::string exclusions_text(const Report& report) {
   for (std::size_t i = shown; i < groups.size(); ++i) left_out += groups[i].size();
   if (left_out > 0)
     texts.push_back(
-        fmt::format("{} more by {}", left_out,
-                    counted(groups.size() - shown, "other cause")));
+        fmt::format("{} more by {}", left_out, counted(groups.size() - shown, "other cause")));
   std::string text = fmt::format("{}", fmt::join(texts, ", "));
   if (std::ranges::any_of(report.excluded, &Exclusion::degenerate))
     text += "; --include-degenerate counts degenerate problems";

@@ -13,8 +13,7 @@ namespace kbench::report {
 namespace {
 
 std::string verdict_text(const Record& record) {
-  return printable(
-      fmt::format("{} {}", record.judge, outcome_text(record.outcome, record.cause)));
+  return printable(fmt::format("{} {}", record.judge, outcome_text(record.outcome, record.cause)));
 }
 
 }  // namespace

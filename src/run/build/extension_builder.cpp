@@ -131,11 +131,8 @@ std::shared_future<ExtensionResult> ExtensionBuilder::build(const json& request,
                                                             const ExtensionOwner& owner) {
   // The key includes the owner's source, because a failure for lack of one owner's budget must not
   // reach another owner.
-  const std::string key = Sha256()
-                              .field(dumped(request))
-                              .field(owner.file_name)
-                              .field(owner.source)
-                              .hex();
+  const std::string key =
+      Sha256().field(dumped(request)).field(owner.file_name).field(owner.source).hex();
   const std::lock_guard lock(mutex_);
   auto& future = known_[key];
   if (!future.valid()) {

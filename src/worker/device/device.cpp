@@ -5,9 +5,9 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "ptx/machine/names.hpp"
 
@@ -136,12 +136,9 @@ std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer) {
 std::unique_ptr<Device> open_device(std::string_view name) {
   if (name == "cpu") return open_cpu_device();
   constexpr std::string_view kPrefix = "cuda:";
-  int index = 0;
-  if (name.starts_with(kPrefix)) {
-    const char* end = name.data() + name.size();
-    const auto parsed = std::from_chars(name.data() + kPrefix.size(), end, index);
-    if (parsed.ec == std::errc() && parsed.ptr == end) return open_cuda_device(index);
-  }
+  if (name.starts_with(kPrefix))
+    if (const auto index = to_number<int>(std::string_view(name).substr(kPrefix.size())))
+      return open_cuda_device(*index);
   throw Error(fmt::format("the worker does not know the device '{}'", name));
 }
 

@@ -11,7 +11,6 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
-#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -19,6 +18,8 @@
 #include <string>
 #include <string_view>
 #include <thread>
+
+#include "base/text.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -43,10 +44,7 @@ std::set<pid_t> numbers_in(const std::string& folder) {
   const std::unique_ptr<DIR, int (*)(DIR*)> entries(opendir(folder.c_str()), &closedir);
   if (!entries) return numbers;
   while (const dirent* entry = readdir(entries.get())) {
-    const std::string_view name = entry->d_name;
-    pid_t number = 0;
-    const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (error == std::errc() && end == name.data() + name.size()) numbers.insert(number);
+    if (const auto number = to_number<pid_t>(entry->d_name)) numbers.insert(*number);
   }
   return numbers;
 }

@@ -4,7 +4,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/text.hpp"
 
 namespace kbench::ptx::matrix {
 namespace {
@@ -66,9 +67,8 @@ Shape parse_shape(std::string_view text) {
   Shape shape;
   const auto number = [&](char letter, unsigned& value) {
     if (text.empty() || text[0] != letter) return false;
-    const auto [end, error] = std::from_chars(text.data() + 1, text.data() + text.size(), value);
-    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
-    return error == std::errc{};
+    text.remove_prefix(1);
+    return take_number(text, value);
   };
   const bool whole = number('m', shape.m) && number('n', shape.n) && number('k', shape.k);
   return whole && text.empty() ? shape : Shape{};
