@@ -4,7 +4,25 @@
 #include <poll.h>
 #include <unistd.h>
 
+#include <cerrno>
+
 namespace kbench {
+namespace {
+
+/// Calls `move(done)`, which returns as read() and write() do, until it has moved `size` bytes.
+template <typename Move>
+std::size_t move_all(std::size_t size, int at_end, Move move) {
+  for (std::size_t done = 0; done < size;) {
+    const ssize_t n = move(done);
+    if (n < 0 && errno == EINTR) continue;
+    if (n == 0) errno = at_end;
+    if (n <= 0) return done;
+    done += static_cast<std::size_t>(n);
+  }
+  return size;
+}
+
+}  // namespace
 
 Fd& Fd::operator=(Fd&& other) noexcept {
   if (this != &other) {
@@ -16,6 +34,18 @@ Fd& Fd::operator=(Fd&& other) noexcept {
 
 void Fd::reset() {
   if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+std::size_t read_at(int fd, std::uint64_t offset, char* into, std::size_t size) {
+  return move_all(size, 0, [&](std::size_t done) {
+    return ::pread(fd, into + done, size - done, static_cast<off_t>(offset + done));
+  });
+}
+
+std::size_t write_all(int fd, std::string_view bytes) {
+  return move_all(bytes.size(), ENOSPC, [&](std::size_t done) {
+    return ::write(fd, bytes.data() + done, bytes.size() - done);
+  });
 }
 
 bool is_readable(int fd) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
 #include <utility>
 
 namespace kbench {
@@ -21,6 +24,13 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+/// Reads `size` bytes from `offset` on. Returns how many; if fewer, errno tells why, and is 0 at
+/// the end of the file.
+std::size_t read_at(int fd, std::uint64_t offset, char* into, std::size_t size);
+
+/// Writes `bytes`. Returns how many; if fewer, errno tells why.
+std::size_t write_all(int fd, std::string_view bytes);
 
 /// True if a read would not block, as on a cancel descriptor after a write.
 bool is_readable(int fd);

@@ -13,6 +13,7 @@
 #include <iterator>
 #include <system_error>
 
+#include "base/fd.hpp"
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 
@@ -22,24 +23,14 @@ namespace {
 
 std::string reason(int error) { return std::generic_category().message(error); }
 
-struct Descriptor {
-  int fd;
-  explicit Descriptor(int opened) : fd(opened) {}
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
-  ~Descriptor() {
-    if (fd >= 0) ::close(fd);
-  }
-};
-
 }  // namespace
 
 FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
   FileBytes file;
   // Without O_NONBLOCK, opening a pipe may wait forever for a writer.
-  const Descriptor descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  const Fd descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat info {};
-  if (descriptor.fd < 0 || ::fstat(descriptor.fd, &info) != 0) {
+  if (!descriptor || ::fstat(descriptor.value(), &info) != 0) {
     file.error = reason(errno);
     return file;
   }
@@ -54,17 +45,11 @@ FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
     return file;
   }
   file.bytes.resize(file.size_bytes);
-  std::size_t have = 0;
-  while (have < file.size_bytes) {
-    const ssize_t got = ::read(descriptor.fd, file.bytes.data() + have, file.size_bytes - have);
-    if (got < 0 && errno == EINTR) continue;
-    if (got < 0) {
-      file.error = reason(errno);
-      file.bytes.clear();
-      return file;
-    }
-    if (got == 0) break;
-    have += static_cast<std::size_t>(got);
+  const std::size_t have = read_at(descriptor.value(), 0, file.bytes.data(), file.size_bytes);
+  if (have < file.size_bytes && errno != 0) {
+    file.error = reason(errno);
+    file.bytes.clear();
+    return file;
   }
   file.bytes.resize(have);
   return file;

@@ -71,17 +71,9 @@ void LineFile::find_torn_end() {
 std::optional<std::uint64_t> LineFile::append(const std::string& line) {
   const std::uint64_t offset = size() + (torn_ ? 1 : 0);
   const std::string bytes = (torn_ ? "\n" : "") + line + "\n";
-  std::size_t done = 0;
-  while (done < bytes.size()) {
-    const ssize_t n = ::write(fd_.value(), bytes.data() + done, bytes.size() - done);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      const int error = n < 0 ? errno : ENOSPC;
-      torn_ = torn_ || done > 0;
-      errno = error;
-      return std::nullopt;
-    }
-    done += static_cast<std::size_t>(n);
+  if (const std::size_t done = write_all(fd_.value(), bytes); done < bytes.size()) {
+    torn_ = torn_ || done > 0;
+    return std::nullopt;
   }
   torn_ = false;
   return offset;

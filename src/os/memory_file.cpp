@@ -23,12 +23,7 @@ namespace {
 Fd sealed_memory_file(std::string_view content) {
   Fd fd(memfd_create("kbench", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!fd) fail_memory_file("create");
-  while (!content.empty()) {
-    const ssize_t n = write(fd.value(), content.data(), content.size());
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_memory_file("write");
-    content.remove_prefix(static_cast<std::size_t>(n));
-  }
+  if (write_all(fd.value(), content) < content.size()) fail_memory_file("write");
   if (fcntl(fd.value(), F_ADD_SEALS, F_SEAL_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL) != 0)
     fail_memory_file("seal");
   return fd;
@@ -38,12 +33,7 @@ std::string read_whole(int fd) {
   const off_t size = lseek(fd, 0, SEEK_END);
   if (size < 0) fail_memory_file("read");
   std::string text(static_cast<std::size_t>(size), '\0');
-  for (std::size_t done = 0; done < text.size();) {
-    const ssize_t n = pread(fd, text.data() + done, text.size() - done, static_cast<off_t>(done));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) fail_memory_file("read");
-    done += static_cast<std::size_t>(n);
-  }
+  if (read_at(fd, 0, text.data(), text.size()) < text.size()) fail_memory_file("read");
   return text;
 }
 

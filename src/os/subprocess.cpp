@@ -141,12 +141,7 @@ struct Capture {
 Fd input_file(std::string_view input) {
   Fd file(::memfd_create("input", MFD_CLOEXEC));
   if (!file) fail("cannot create a file in memory for a command's input");
-  for (std::size_t done = 0; done < input.size();) {
-    const ssize_t count = retry_on_signal(
-        [&] { return ::write(file.value(), input.data() + done, input.size() - done); });
-    if (count < 0) fail("cannot write a command's input");
-    done += static_cast<std::size_t>(count);
-  }
+  if (write_all(file.value(), input) < input.size()) fail("cannot write a command's input");
   ::lseek(file.value(), 0, SEEK_SET);
   return file;
 }

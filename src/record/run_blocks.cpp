@@ -135,19 +135,12 @@ BlockFile::Lines BlockFile::lines(std::size_t index, std::string& buffer) const 
 }
 
 void BlockFile::read(std::size_t begin, std::size_t end, std::string& into) const {
-  std::size_t got = into.size();
-  into.resize(got + (end - begin));
-  for (std::size_t at = begin; at < end;) {
-    const ssize_t n = ::pread(fd_.value(), into.data() + got, end - at, static_cast<off_t>(at));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) {
-      throw Error(
-          fmt::format("cannot read {}: {}", path_.string(),
-                      n < 0 ? std::strerror(errno) : "it became shorter while kbench read it"));
-    }
-    got += static_cast<std::size_t>(n);
-    at += static_cast<std::size_t>(n);
-  }
+  const std::size_t had = into.size();
+  into.resize(had + (end - begin));
+  if (read_at(fd_.value(), begin, into.data() + had, end - begin) < end - begin)
+    throw Error(
+        fmt::format("cannot read {}: {}", path_.string(),
+                    errno != 0 ? std::strerror(errno) : "it became shorter while kbench read it"));
 }
 
 BlockParser::BlockParser(const BlockFile& file) : file_(file), done_(file.blocks()) {

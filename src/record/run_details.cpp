@@ -7,7 +7,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 #include <nlohmann/json.hpp>
 #include <optional>
 
@@ -22,15 +21,7 @@ namespace {
 /// Reads that part of the file; false if the file is too short.
 bool read_part(const Fd& file, std::uint64_t offset, std::uint64_t length, std::string& into) {
   into.resize(length);
-  std::size_t got = 0;
-  while (got < into.size()) {
-    const ssize_t n = ::pread(file.value(), into.data() + got, into.size() - got,
-                              static_cast<off_t>(offset + got));
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    got += static_cast<std::size_t>(n);
-  }
-  return true;
+  return read_at(file.value(), offset, into.data(), length) == length;
 }
 
 /// Parses `text`; nothing if it is not an object. Valid until this thread's next call.

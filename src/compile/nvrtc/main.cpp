@@ -21,6 +21,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/fd.hpp"
 #include "compile/guard/confinement.hpp"
 #include "compile/guard/guard.hpp"
 #include "compile/nvrtc/compile.hpp"
@@ -29,15 +30,6 @@
 
 namespace kbench {
 namespace {
-
-void write_all(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t count = ::write(fd, bytes.data(), bytes.size());
-    if (count < 0 && errno == EINTR) continue;
-    if (count <= 0) ::_exit(1);
-    bytes.remove_prefix(static_cast<std::size_t>(count));
-  }
-}
 
 std::string read_all(int fd) {
   std::string bytes;
@@ -67,7 +59,7 @@ class Answer {
       for (;;)
         std::this_thread::sleep_for(std::chrono::hours(1));  // the other thread ends the process
     }
-    write_all(fd_, bytes);
+    if (write_all(fd_, bytes) < bytes.size()) ::_exit(1);
     ::_exit(0);  // without NVRTC's destructors, which take longer than a small compile
   }
 
