@@ -8,6 +8,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <fstream>
 #include <iterator>
@@ -58,6 +59,20 @@ FileBytes read_file(const fs::path& path, std::size_t max_bytes) {
 std::string file_text(const fs::path& path) {
   std::ifstream stream(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(stream), {}};
+}
+
+bool replace_file(const fs::path& path, std::string_view text) {
+  static std::atomic<unsigned> count = 0;
+  const fs::path temporary = fmt::format("{}.{}.{}.tmp", path.string(), ::getpid(), count++);
+  std::error_code error;
+  fs::create_directories(path.parent_path(), error);
+  std::ofstream stream(temporary, std::ios::binary);
+  stream << text;
+  stream.close();
+  if (stream) fs::rename(temporary, path, error);
+  const bool replaced = stream && !error;
+  if (!replaced) fs::remove(temporary, error);
+  return replaced;
 }
 
 std::string file_version(const fs::path& path) {

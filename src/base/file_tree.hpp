@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <functional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace kbench {
@@ -22,6 +23,10 @@ FileBytes read_file(const std::filesystem::path& path, std::size_t max_bytes);
 
 /// The whole content of a file, of any length; "" if it cannot be opened.
 std::string file_text(const std::filesystem::path& path);
+
+/// Replaces a file at once, so that readers never see a part of `text`, and makes its folder. False
+/// if that fails; the file is then as before.
+bool replace_file(const std::filesystem::path& path, std::string_view text);
 
 /// Name, time and size as a text that changes if the file or folder changes.
 std::string file_version(const std::filesystem::path& path);

@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: MIT
 #include "compile/content_cache.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <atomic>
 #include <fstream>
 #include <iterator>
 #include <vector>
 
+#include "base/file_tree.hpp"
 #include "base/hash.hpp"
 #include "compile/compiler_fault.hpp"
 
@@ -19,11 +16,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t kDigestChars = 64;
-
-std::string temporary_suffix() {
-  static std::atomic<unsigned> count = 0;
-  return fmt::format(".{}.{}.tmp", ::getpid(), count++);
-}
 
 struct Entry {
   fs::path path;
@@ -69,15 +61,7 @@ std::optional<std::string> ContentCache::load_text(const std::string& key) const
 
 void ContentCache::store_text(const std::string& key, std::string_view text) const {
   if (folder_.empty()) return;
-  const fs::path target = file(key);
-  const fs::path temporary = target.string() + temporary_suffix();
-  std::error_code error;
-  fs::create_directories(target.parent_path(), error);
-  std::ofstream stream(temporary, std::ios::binary);
-  stream << sha256_hex(text) << text;
-  stream.close();
-  if (stream) fs::rename(temporary, target, error);
-  if (!stream || error) fs::remove(temporary, error);
+  replace_file(file(key), sha256_hex(text).append(text));
 }
 
 void ContentCache::shrink(std::uintmax_t max_bytes) const {

@@ -2,13 +2,10 @@
 #include "problem/signature_cache.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <cstdint>
 #include <cstring>
-#include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 #include <vector>
 
 #include "base/file_tree.hpp"
@@ -89,23 +86,6 @@ std::string file_name(std::string_view torch_version) {
   return name + ".bin";
 }
 
-void replace_file(const fs::path& file, std::string_view content) {
-  std::error_code error;
-  fs::create_directories(file.parent_path(), error);
-  const fs::path temporary = fmt::format("{}.{}.tmp", file.string(), ::getpid());
-  std::ofstream out(temporary, std::ios::binary | std::ios::trunc);
-  out.write(content.data(), static_cast<std::streamsize>(content.size()));
-  out.close();
-  if (out.good()) fs::rename(temporary, file, error);
-  if (out.good() && !error) return;
-  std::error_code ignored;
-  fs::remove(temporary, ignored);
-  throw Error(
-      fmt::format("cannot write the cache of signatures {}: make its folder writable, or set "
-                  "KBENCH_HOME to a writable folder with free space",
-                  file.string()));
-}
-
 }  // namespace
 
 SignatureCache::SignatureCache(const fs::path& folder, std::string torch_version)
@@ -170,7 +150,11 @@ void SignatureCache::flush() {
     append_field(content, key);
     append_field(content, value);
   }
-  replace_file(file_, content);
+  if (!replace_file(file_, content))
+    throw Error(
+        fmt::format("cannot write the cache of signatures {}: make its folder writable, or set "
+                    "KBENCH_HOME to a writable folder with free space",
+                    file_.string()));
   added_.clear();
   loaded_ = false;
 }

@@ -2,11 +2,11 @@
 #include "run/eval/measured_peaks.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <fstream>
 #include <nlohmann/json.hpp>
 
+#include "base/file_tree.hpp"
 #include "kbench/error.hpp"
 #include "run/devices.hpp"
 #include "run/process/judge_client.hpp"
@@ -27,14 +27,6 @@ std::optional<Peaks> read_peaks(const fs::path& file) {
   return std::nullopt;
 }
 
-void keep(const fs::path& file, const Peaks& peaks) {
-  std::error_code ignored;
-  fs::create_directories(file.parent_path(), ignored);
-  const fs::path partial = fmt::format("{}.{}", file.string(), getpid());
-  if (std::ofstream stream(partial); !(stream << to_json(peaks).dump() << '\n').flush()) return;
-  fs::rename(partial, file, ignored);
-}
-
 }  // namespace
 
 std::optional<Peaks> measured_peaks(WorkerHost& host, const QueueDevice& device,
@@ -48,7 +40,7 @@ std::optional<Peaks> measured_peaks(WorkerHost& host, const QueueDevice& device,
     const auto measured = judge.measure(device.name_inside());
     const auto* peaks = std::get_if<Peaks>(&measured);
     if (peaks == nullptr) return std::nullopt;
-    keep(file, *peaks);
+    replace_file(file, to_json(*peaks).dump() + '\n');
     return *peaks;
   } catch (const Error&) {
     return std::nullopt;  // the first candidate meets the same error and reports it

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: MIT
 #include "run/schedule/trivial_passes.hpp"
 
-#include <fmt/format.h>
-#include <unistd.h>
-
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "base/file_tree.hpp"
 #include "base/hash.hpp"
 
 namespace kbench::run {
@@ -26,15 +24,6 @@ std::optional<Names> read_names(const fs::path& file) {
     // The file is truncated, so the problem is checked again.
   }
   return std::nullopt;
-}
-
-/// Ignores errors; the next run then checks the problem again.
-void write_names(const fs::path& file, const Names& names) {
-  std::error_code ignored;
-  fs::create_directories(file.parent_path(), ignored);
-  const fs::path partial = fmt::format("{}.{}", file.string(), getpid());
-  if (std::ofstream stream(partial); !(stream << json(names).dump() << '\n').flush()) return;
-  fs::rename(partial, file, ignored);
 }
 
 }  // namespace
@@ -56,8 +45,9 @@ std::optional<Names> TrivialPasses::find(const std::string& problem_hash) {
 
 void TrivialPasses::keep(const std::string& problem_hash, const Names& names) {
   const std::lock_guard lock(mutex_);
+  // Ignores errors; the next run then checks the problem again.
   if (known_.insert_or_assign(problem_hash, names).second)
-    write_names(file_of(problem_hash), names);
+    replace_file(file_of(problem_hash), json(names).dump() + '\n');
 }
 
 }  // namespace kbench::run
