@@ -9,7 +9,6 @@
 #include <fstream>
 
 #include "base/json/dumped.hpp"
-#include "base/remove_tree.hpp"
 #include "kbench/error.hpp"
 #include "run/process/problem_values.hpp"
 
@@ -170,17 +169,8 @@ bool JudgeClient::healthy() {
          message.type == MessageType::kHealthy;
 }
 
-PrivateFolder::PrivateFolder() {
-  std::string pattern = (std::filesystem::temp_directory_path() / "kbench-XXXXXX").string();
-  if (mkdtemp(pattern.data()) == nullptr)
-    throw Error(fmt::format("cannot create the folder {}: {}", pattern, std::strerror(errno)));
-  path_ = pattern;
-}
-
-PrivateFolder::~PrivateFolder() { remove_tree(path_); }
-
 void PrivateFolder::write(const std::string& name, const std::string& text) const {
-  const auto path = path_ / name;
+  const auto path = this->path() / name;
   std::error_code ignored;
   std::filesystem::create_directories(path.parent_path(), ignored);
   std::ofstream file(path, std::ios::binary);

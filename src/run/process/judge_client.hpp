@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/scratch_folder.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
 #include "kbench/profile.hpp"
@@ -112,19 +113,11 @@ class JudgeClient {
   std::optional<std::vector<std::string>> trivial_answers_;
 };
 
-/// A folder that only this user can read. The destructor removes it with its contents.
-class PrivateFolder {
+/// A folder for a candidate's files.
+class PrivateFolder : public ScratchFolder {
  public:
-  PrivateFolder();  ///< throws kbench::Error if it cannot be made
-  ~PrivateFolder();
-  PrivateFolder(const PrivateFolder&) = delete;
-  PrivateFolder& operator=(const PrivateFolder&) = delete;
-  const std::filesystem::path& path() const { return path_; }
   /// Writes a file below the folder, and makes subfolders as needed. Throws kbench::Error.
   void write(const std::string& name, const std::string& text) const;
-
- private:
-  std::filesystem::path path_;
 };
 
 /// A warm process: it has opened its device and gets its candidate later.
