@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/prepare/dry_import.hpp"
 
-#include <poll.h>
-
 #include <algorithm>
 
 #include "base/fd.hpp"

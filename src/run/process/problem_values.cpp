@@ -2,7 +2,6 @@
 #include "run/process/problem_values.hpp"
 
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 
 #include <cerrno>
@@ -80,8 +79,7 @@ std::string ProblemValues::evaluate(const std::string& request) {
     bool is_cancelled = false;
     while (!host_.wait_exit(pid, protocol::Clock::now() + kCancelPeriod) && !is_cancelled &&
            protocol::Clock::now() < deadline) {
-      pollfd cancel{cancel_fd_, POLLIN, 0};
-      is_cancelled = ::poll(&cancel, 1, 0) > 0;
+      is_cancelled = is_readable(cancel_fd_);
     }
     const ExitStatus status = host_.kill_child(pid);
     if (is_cancelled) throw Cancelled{};

@@ -3,7 +3,6 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <poll.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -179,8 +178,7 @@ bool WorkerHost::has_too_much(pid_t pid, const std::vector<pid_t>& family,
 }
 
 void WorkerHost::check_cancel() {
-  pollfd cancel{cancel_fd_, POLLIN, 0};
-  if (poll(&cancel, 1, 0) <= 0) return;
+  if (!is_readable(cancel_fd_)) return;
   const std::lock_guard lock(mutex_);
   cancelled_ = true;
   changed_.notify_all();
