@@ -13,8 +13,7 @@ namespace {
 template <typename Move>
 std::size_t move_all(std::size_t size, int at_end, Move move) {
   for (std::size_t done = 0; done < size;) {
-    const ssize_t n = move(done);
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = retry_on_signal([&] { return move(done); });
     if (n == 0) errno = at_end;
     if (n <= 0) return done;
     done += static_cast<std::size_t>(n);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cerrno>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -24,6 +25,16 @@ class Fd {
  private:
   int fd_ = -1;
 };
+
+/// Repeats a system call that signals interrupt.
+template <typename Call>
+auto retry_on_signal(Call call) {
+  decltype(call()) result;
+  do {
+    result = call();
+  } while (result < 0 && errno == EINTR);
+  return result;
+}
 
 /// Reads `size` bytes from `offset` on. Returns how many; if fewer, errno tells why, and is 0 at
 /// the end of the file.

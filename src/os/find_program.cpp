@@ -38,4 +38,9 @@ std::optional<fs::path> find_program(const std::string& name) {
   return std::nullopt;
 }
 
+std::string environment_variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
 }  // namespace kbench

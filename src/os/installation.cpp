@@ -4,12 +4,12 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <cstdlib>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <system_error>
 
 #include "kbench/error.hpp"
+#include "os/find_program.hpp"
 
 namespace kbench {
 namespace {
@@ -17,11 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* kAdvice = "run `scripts/kbench setup`";
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 std::vector<fs::path> paths(const nlohmann::json& list) {
   std::vector<fs::path> found;
@@ -58,14 +53,14 @@ Installation from_json(const nlohmann::json& object, const fs::path& bin) {
 }  // namespace
 
 std::filesystem::path default_cache() {
-  if (const std::string home = environment("KBENCH_HOME"); !home.empty()) {
+  if (const std::string home = environment_variable("KBENCH_HOME"); !home.empty()) {
     return fs::absolute(home) / "cache";
   }
   // The XDG base directory specification says to ignore a relative XDG_CACHE_HOME.
-  if (const fs::path xdg = environment("XDG_CACHE_HOME"); xdg.is_absolute()) {
+  if (const fs::path xdg = environment_variable("XDG_CACHE_HOME"); xdg.is_absolute()) {
     return xdg / "kbench";
   }
-  if (const std::string home = environment("HOME"); !home.empty()) {
+  if (const std::string home = environment_variable("HOME"); !home.empty()) {
     return fs::path(home) / ".cache" / "kbench";
   }
   return fs::temp_directory_path() / fmt::format("kbench-{}", getuid());

@@ -32,15 +32,6 @@ constexpr unsigned kCloseRangeCloexec = 1u << 2;
   throw Error(fmt::format("{}: {}", what, std::strerror(error)));
 }
 
-template <typename Call>
-auto retry_on_signal(Call call) {
-  decltype(call()) result;
-  do {
-    result = call();
-  } while (result < 0 && errno == EINTR);
-  return result;
-}
-
 std::pair<Fd, Fd> pipe_pair() {
   std::array<int, 2> ends;
   if (::pipe2(ends.data(), O_CLOEXEC) != 0) fail("cannot create a pipe");

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <cstdlib>
 #include <string_view>
 
 #include "compile/host/compilers.hpp"
@@ -15,11 +14,6 @@ namespace kbench {
 namespace {
 
 namespace fs = std::filesystem;
-
-std::string environment(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// "13.0.88" of "Cuda compilation tools, release 13.0, V13.0.88"; empty for other output.
 std::string version_in(std::string_view output) {
@@ -45,13 +39,13 @@ std::string major_of(std::string_view version) {
 }  // namespace
 
 NvccSearch find_nvcc(const NvccSetup& setup) {
-  const std::string named = environment("KBENCH_NVCC");
+  const std::string named = environment_variable("KBENCH_NVCC");
   if (named == "none") return {std::nullopt, "KBENCH_NVCC=none"};
   std::vector<fs::path> places;
   if (!named.empty()) {
     places = {fs::absolute(named)};
   } else {
-    if (const auto home = environment("CUDA_HOME"); !home.empty())
+    if (const auto home = environment_variable("CUDA_HOME"); !home.empty())
       places.push_back(fs::path(home) / "bin/nvcc");
     if (const auto program = find_program("nvcc")) places.push_back(*program);
     if (!setup.packages.empty()) places.push_back(setup.packages / "bin/nvcc");

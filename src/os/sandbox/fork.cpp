@@ -78,10 +78,7 @@ pid_t greeted(int fd) {
   message.msg_iovlen = 1;
   message.msg_control = control.data();
   message.msg_controllen = control.size();
-  ssize_t count = 0;
-  do {
-    count = ::recvmsg(fd, &message, 0);
-  } while (count < 0 && errno == EINTR);
+  const ssize_t count = retry_on_signal([&] { return ::recvmsg(fd, &message, 0); });
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (count != 1 || header == nullptr || header->cmsg_type != SCM_CREDENTIALS) return -1;
   ucred credentials{};

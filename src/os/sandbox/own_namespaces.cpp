@@ -62,14 +62,10 @@ bool is_hung_up(int fd) {
 [[noreturn]] void wait_outside(pid_t init, int report) {
   close_all_but(report);
   int status = 0;
-  ssize_t count = 0;
-  do {
-    count = ::read(report, &status, sizeof status);
-  } while (count < 0 && errno == EINTR);
+  const ssize_t count = retry_on_signal([&] { return ::read(report, &status, sizeof status); });
   // A killed init has reported nothing, so its own status is used.
   int of_init = 0;
-  while (::waitpid(init, &of_init, 0) < 0 && errno == EINTR) {
-  }
+  retry_on_signal([&] { return ::waitpid(init, &of_init, 0); });
   end_as(count == sizeof status ? status : of_init);
 }
 

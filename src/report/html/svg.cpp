@@ -6,8 +6,6 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <system_error>
@@ -32,7 +30,7 @@ constexpr std::string_view kBegin = R"(<script type="application/json" id="files
 constexpr std::string_view kEnd = "</script>";
 
 std::optional<fs::path> find_chromium() {
-  if (const char* named = std::getenv("KBENCH_CHROMIUM"); named != nullptr && *named != '\0')
+  if (const std::string named = environment_variable("KBENCH_CHROMIUM"); !named.empty())
     return find_program(named);
   for (const char* name : {"chromium", "chromium-browser", "google-chrome"})
     if (auto found = find_program(name)) return found;

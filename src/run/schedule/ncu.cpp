@@ -5,8 +5,6 @@
 #include <fmt/ranges.h>
 
 #include <chrono>
-#include <cstdlib>
-#include <fstream>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -65,7 +63,7 @@ std::vector<std::string> judged_once(const fs::path& kbench, const QueueDevice& 
 }  // namespace
 
 std::optional<fs::path> find_ncu() {
-  if (const char* named = std::getenv("KBENCH_NCU"); named != nullptr && *named != '\0')
+  if (const std::string named = environment_variable("KBENCH_NCU"); !named.empty())
     return find_program(named);
   if (auto found = find_program("ncu")) return found;
   return find_program("/usr/local/cuda/bin/ncu");
