@@ -72,18 +72,4 @@ std::vector<ElfSymbol> ElfFile::symbols() const { return read_symbols(SHT_SYMTAB
 
 std::vector<ElfSymbol> ElfFile::dynamic_symbols() const { return read_symbols(SHT_DYNSYM); }
 
-std::vector<std::string> ElfFile::needed() const {
-  std::vector<std::string> names;
-  const Section* table = find(SHT_DYNAMIC);
-  if (table == nullptr || table->link >= sections_.size()) return names;
-  const std::string_view entries = contents(*table);
-  for (std::uint64_t at = 0; at + sizeof(Elf64_Dyn) <= entries.size(); at += sizeof(Elf64_Dyn)) {
-    const auto entry = read_at<Elf64_Dyn>(entries, at);
-    if (entry.d_tag == DT_NULL) break;
-    if (entry.d_tag != DT_NEEDED) continue;
-    names.emplace_back(text_at(sections_[table->link], entry.d_un.d_val));
-  }
-  return names;
-}
-
 }  // namespace kbench

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -28,8 +27,6 @@ class ElfFile {
   std::vector<ElfSymbol> symbols() const;
   /// Exported and imported symbols (.dynsym).
   std::vector<ElfSymbol> dynamic_symbols() const;
-  /// Names of the libraries that it needs (DT_NEEDED).
-  std::vector<std::string> needed() const;
 
  private:
   struct Section {

@@ -29,6 +29,15 @@ std::shared_future<Result> future_of(Start start) {
   }
 }
 
+template <typename Result>
+std::shared_future<Result> ready_future(Result result) {
+  std::promise<Result> promise;
+  promise.set_value(std::move(result));
+  return promise.get_future().share();
+}
+
+inline constexpr const char* kCompilingCancelled = "compiling was cancelled";
+
 /// Threads that run jobs, each with a key. A request for a key that is queued or running gets the
 /// result of the same job.
 template <typename Result>
@@ -99,7 +108,7 @@ class KeyedPool {
   };
 
   static std::exception_ptr cancelled() {
-    return std::make_exception_ptr(Error("compiling was cancelled"));
+    return std::make_exception_ptr(Error(kCompilingCancelled));
   }
 
   void work() {

@@ -87,16 +87,6 @@ CompileResult with_file_name(CompileResult result, const std::string& file_name)
   return result;
 }
 
-std::shared_future<CompileResult> ready(CompileResult result) {
-  std::promise<CompileResult> promise;
-  promise.set_value(std::move(result));
-  return promise.get_future().share();
-}
-
-std::exception_ptr cancelled_error() {
-  return std::make_exception_ptr(Error("compiling was cancelled"));
-}
-
 }  // namespace
 
 struct CompilePool::Impl {
@@ -145,7 +135,7 @@ const std::string& CompilePool::Impl::version() {
   const CommandResult result =
       run_command({{setup.compiler.string(), "--version", setup.nvrtc.string()}, {}, {}},
                   kLoadLimit, {}, kMaxLogBytes, cancel_event.value());
-  if (result.cancelled) std::rethrow_exception(cancelled_error());
+  if (result.cancelled) throw Error(kCompilingCancelled);
   if (!result.is_success()) {
     throw Error(result.error.empty() ? fmt::format("{} cannot load {}; run scripts/kbench setup",
                                                    setup.compiler.string(), setup.nvrtc.string())
@@ -174,16 +164,18 @@ std::string CompilePool::Impl::key_of(const CompileRequest& request) {
 std::shared_future<CompileResult> CompilePool::Impl::compile(CompileRequest request) {
   const Language* language = find_language(request.language);
   if (language == nullptr) throw Error(fmt::format("unknown language {}", request.language));
-  if (const auto error = malformed(request)) return ready(*error);
+  if (const auto error = malformed(request)) return ready_future<CompileResult>(*error);
   Options options = language->options(request.flags);
-  if (auto* error = std::get_if<CompileError>(&options)) return ready(std::move(*error));
+  if (auto* error = std::get_if<CompileError>(&options))
+    return ready_future<CompileResult>(std::move(*error));
   request.flags = std::get<std::vector<std::string>>(std::move(options));
   if (language->prelude)
     request.flags.insert(request.flags.begin(), fmt::format("-include={}", kPrelude));
   const std::string key = key_of(request);
   const std::string file_name = std::exchange(request.file_name, {});
-  if (is_readable(cancel_event.value())) std::rethrow_exception(cancelled_error());
-  if (auto known = cache.load(key)) return ready(with_file_name(std::move(*known), file_name));
+  if (is_readable(cancel_event.value())) throw Error(kCompilingCancelled);
+  if (auto known = cache.load(key))
+    return ready_future(with_file_name(std::move(*known), file_name));
   CompileBudget* const budget = request.budget.get();
   return pool.submit(
       key, budget, [this, key, request = std::move(request)] { return work(request, key); },
@@ -221,7 +213,7 @@ CompileResult CompilePool::Impl::compile_once(const CompileRequest& request, Com
   const auto start = Clock::now();
   const CommandResult command = time.run({{setup.compiler.string()}, {}, {}}, pack(job),
                                          kMaxAnswerBytes, cancel_event.value());
-  if (command.cancelled) std::rethrow_exception(cancelled_error());
+  if (command.cancelled) throw Error(kCompilingCancelled);
   const bool answered = command.is_success();
   CompileResult result;
   try {

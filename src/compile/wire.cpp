@@ -78,13 +78,9 @@ std::string pack_artifact(const Artifact& artifact) {
 }
 
 std::string pack_error(const CompileError& error) {
-  return pack_frame({{"ok", false},
-                     {"cause", error.cause},
-                     {"message", error.message},
-                     {"log", error.log},
-                     {"seconds", error.seconds},
-                     {"limit_s", error.limit_s}},
-                    {});
+  json head = error_json(error);
+  head["ok"] = false;
+  return pack_frame(head, {});
 }
 
 template <typename Read>
@@ -97,6 +93,19 @@ auto reading(Read read) {
 }
 
 }  // namespace
+
+json error_json(const CompileError& error) {
+  return {{"cause", error.cause},
+          {"message", error.message},
+          {"log", error.log},
+          {"seconds", error.seconds},
+          {"limit_s", error.limit_s}};
+}
+
+CompileError error_from_json(const json& head) {
+  return {head.at("cause"),  head.at("message"), head.at("log"), head.at("seconds"), false,
+          head.at("limit_s")};
+}
 
 std::string pack(const CompilerJob& job) {
   std::vector<std::string> includes;
@@ -142,11 +151,7 @@ CompileResult unpack_result(std::string_view bytes) {
     const Frame frame = unpack_frame(bytes);
     const json& head = frame.head;
     if (head.contains("fault")) throw CompilerFault(head.at("fault").get<std::string>());
-    if (!head.at("ok").get<bool>()) {
-      return CompileError{
-          head.at("cause"),  head.at("message"), head.at("log"), head.at("seconds"), false,
-          head.at("limit_s")};
-    }
+    if (!head.at("ok").get<bool>()) return error_from_json(head);
     Artifact artifact;
     const auto image_bytes = head.at("image_bytes").get<std::size_t>();
     artifact.image = frame.body.substr(0, image_bytes);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +27,10 @@ struct CompilerJob {
   std::size_t memory_bytes = 0;  ///< limit of its resident size
   CompileRequest request;
 };
+
+/// The fields of an error, in a message or a cache.
+nlohmann::json error_json(const CompileError& error);
+CompileError error_from_json(const nlohmann::json& head);
 
 /// A job or result as bytes: "<head bytes> <body bytes>\n", a JSON head, a body (the source or the
 /// image). The unpack functions throw kbench::Error if the bytes have another form.

@@ -49,11 +49,7 @@ void limit(const Job& job) {
   set(RLIMIT_FSIZE, kFileBytes);
   // RLIMIT_DATA counts only writable memory, not mapped precompiled headers and libraries.
   if (job.memory_bytes > 0) set(RLIMIT_DATA, job.memory_bytes);
-  // If memory still runs out, the kernel kills the compiler first.
-  if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
-    std::fputs("1000", score);
-    std::fclose(score);
-  }
+  die_first();
 }
 
 void report(std::string_view text) {
@@ -74,6 +70,13 @@ void report(std::string_view text) {
 }
 
 }  // namespace
+
+void die_first() {
+  if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
+    std::fputs("1000", score);
+    std::fclose(score);
+  }
+}
 
 void guard(std::span<const std::string> arguments) {
   ::fcntl(kGuardReport, F_SETFD, FD_CLOEXEC);

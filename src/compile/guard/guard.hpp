@@ -17,4 +17,7 @@ inline constexpr char kGuardStarted = '+';
 /// kbench::Error if the compiler cannot be started.
 [[noreturn]] void guard(std::span<const std::string> arguments);
 
+/// If memory runs out, the kernel kills this process first.
+void die_first();
+
 }  // namespace kbench

@@ -151,11 +151,7 @@ std::shared_future<HostResult> HostCompiler::Impl::compile(HostRequest request) 
       request.device, HeaderSet::kUsual,
       flags.standard.empty() ? std::string(kStandard) : flags.standard};
   const std::string key = key_of(request, precompiled_headers.folder(kind), setup);
-  if (auto known = cache.load(key)) {
-    std::promise<HostResult> promise;
-    promise.set_value(std::move(*known));
-    return promise.get_future().share();
-  }
+  if (auto known = cache.load(key)) return ready_future(std::move(*known));
   return pool.submit(key, request.budget.get(),
                      [this, key, kind, flags = std::move(flags), request = std::move(request)] {
                        return work(request, key, kind, flags);

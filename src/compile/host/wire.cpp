@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/dumped.hpp"
+#include "compile/wire.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench {
@@ -29,14 +30,6 @@ json module_json(const HostModule& module) {
           {"seconds", module.seconds},  {"way", module.way}};
 }
 
-json error_json(const CompileError& error) {
-  return {{"cause", error.cause},
-          {"message", error.message},
-          {"log", error.log},
-          {"seconds", error.seconds},
-          {"limit_s", error.limit_s}};
-}
-
 HostModule module_from_json(const json& head, std::string_view object) {
   HostModule module;
   module.object = object;
@@ -53,11 +46,6 @@ HostModule module_from_json(const json& head, std::string_view object) {
   head.at("seconds").get_to(module.seconds);
   head.at("way").get_to(module.way);
   return module;
-}
-
-CompileError error_from_json(const json& head) {
-  return {head.at("cause"),  head.at("message"), head.at("log"), head.at("seconds"), false,
-          head.at("limit_s")};
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compile/nvcc/nvcc.hpp"
 
-#include <fmt/format.h>
 #include <sys/eventfd.h>
 
 #include <algorithm>

@@ -72,11 +72,7 @@ void limit_self() {
   const rlimit none{0, 0};
   ::setrlimit(RLIMIT_CORE, &none);
   ::setrlimit(RLIMIT_FSIZE, &none);  // does not apply to pipes
-  // If memory still runs out, the kernel kills the compiler first.
-  if (std::FILE* score = std::fopen("/proc/self/oom_score_adj", "w"); score != nullptr) {
-    std::fputs("1000", score);
-    std::fclose(score);
-  }
+  die_first();
 }
 
 CompileError out_of_memory(std::size_t bytes) {

@@ -2,7 +2,6 @@
 #include "compile/split/item_names.hpp"
 
 #include <array>
-#include <utility>
 
 #include "base/text.hpp"
 

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "compile/split/items.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
