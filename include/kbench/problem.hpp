@@ -93,9 +93,8 @@ struct ReducedSizes {
   bool hopeless(const ReduceSizesOptions& options) const;
 };
 
-/// JSON with the fields' names. from_json throws kbench::Error naming the faulty field.
+/// JSON with the fields' names.
 nlohmann::json to_json(const ReducedSizes& reduced_sizes);
-ReducedSizes reduced_sizes_from_json(const nlohmann::json& json);
 
 /// The sizes that a problem is to run with.
 struct ChosenSizes {

@@ -288,8 +288,6 @@ std::string record_key(const Record& record);
 bool same_key(const Record& a, const Record& b);
 
 nlohmann::json to_json(const Finding& finding);
-/// Throws kbench::Error naming the faulty field.
-Finding finding_from_json(const nlohmann::json& json);
 
 /// The record's line in a run file, described in RUN_FILE.md. Measured numbers have six significant
 /// digits; numbers that are not finite are null. Timing and speedup are left out unless the outcome

@@ -4,9 +4,9 @@
 #include "base/json/view.hpp"
 #include "kbench/problem.hpp"
 
-/// kbench::reduced_sizes_from_json() for any JsonView.
 namespace kbench {
 
+/// Throws kbench::Error naming the faulty field.
 ReducedSizes reduced_sizes_from(JsonView object);
 
 }  // namespace kbench

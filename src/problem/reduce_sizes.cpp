@@ -93,10 +93,6 @@ nlohmann::json to_json(const ReducedSizes& reduced_sizes) {
           {"within", reduced_sizes.within}};
 }
 
-ReducedSizes reduced_sizes_from_json(const nlohmann::json& json) {
-  return reduced_sizes_from(JsonReader(json).root());
-}
-
 ReducedSizes reduced_sizes_from(JsonView json) {
   const Fields fields(json);
   return {.bytes = fields.number("bytes"),

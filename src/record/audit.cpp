@@ -19,11 +19,6 @@ using nlohmann::json;
 constexpr std::array<std::string_view, 4> kAuditOutcomes = {"healthy", "degenerate",
                                                             "problem_failure", "harness_fault"};
 
-std::string maybe_text(const Fields& fields, const char* field) {
-  const auto value = fields.maybe(field);
-  return value ? std::string(Fields::text_of(*value, field)) : std::string();
-}
-
 AuditCheck check_from(const Fields& fields) {
   return {.judge = fields.text("judge"),
           .precision = fields.text("precision"),
@@ -34,11 +29,11 @@ AuditCheck check_from(const Fields& fields) {
 AuditAnswer answer_from(const Fields& fields) {
   AuditAnswer answer;
   if (fields.maybe("passes")) answer.passes = fields.boolean("passes");
-  answer.why = maybe_text(fields, "why");
-  answer.caught_by = maybe_text(fields, "caught_by");
+  answer.why = fields.maybe_text("why");
+  answer.caught_by = fields.maybe_text("caught_by");
   answer.max_rel_error = fields.maybe_number("max_rel_error");
   answer.allclose_at = fields.maybe_number("allclose_at");
-  answer.would_be_caught_by = maybe_text(fields, "would_be_caught_by");
+  answer.would_be_caught_by = fields.maybe_text("would_be_caught_by");
   answer.tolerance = fields.maybe_number("tolerance");
   return answer;
 }

@@ -2,7 +2,6 @@
 #include "kbench/record.hpp"
 
 #include <cmath>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"

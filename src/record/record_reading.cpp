@@ -177,14 +177,10 @@ void read_observations(const Fields& fields, Trials kept, Record& record) {
   read_findings(fields, kept, record);
   if (fields.maybe("weights")) {
     record.weights = fields.text("weights");
-    for (const JsonView name : fields.array("unplaced"))
-      record.unplaced.emplace_back(Fields::text_of(name, "unplaced"));
+    record.unplaced = fields.texts("unplaced");
   }
-  if (fields.maybe("degenerate_problem")) {
-    auto& names = record.degenerate_problem.emplace();
-    for (const JsonView name : fields.array("degenerate_problem"))
-      names.emplace_back(Fields::text_of(name, "degenerate_problem"));
-  }
+  if (fields.maybe("degenerate_problem"))
+    record.degenerate_problem = fields.texts("degenerate_problem");
   if (fields.maybe("profile")) {
     const JsonView profile = fields.array("profile");
     record.left.profile = kept != Trials::kAll && profile.size() > 0;
@@ -200,10 +196,6 @@ void read_observations(const Fields& fields, Trials kept, Record& record) {
 }
 
 }  // namespace
-
-Finding finding_from_json(const nlohmann::json& object) {
-  return finding_from(JsonReader(object).root());
-}
 
 Finding finding_from(JsonView object) {
   const Fields fields(object);
@@ -242,15 +234,13 @@ Record record_from(JsonView line, Trials trials) {
   record.options_hash = fields.text("options_hash");
   record.judge_hash = fields.text("judge_hash");
   if (const auto judge = fields.maybe("judge")) record.judge = Fields::text_of(*judge, "judge");
-  if (const auto from = fields.maybe("reused_from"))
-    record.reused_from = Fields::text_of(*from, "reused_from");
+  record.reused_from = fields.maybe_text("reused_from");
   record.outcome = named<Outcome>(fields, "outcome", outcome_from_name);
   record.stage = named<Stage>(fields, "stage", stage_from_name);
   record.cause = fields.text("cause");
   record.message = fields.text("message");
   record.launches = fields.integer<std::int64_t>("launches");
-  for (const JsonView flag : fields.array("flags"))
-    record.flags.emplace_back(Fields::text_of(flag, "flags"));
+  record.flags = fields.texts("flags");
   record.kernel_class = fields.text("class");
   record.seconds = fields.number("seconds");
   record.ended_at = fields.maybe_number("ended");
@@ -263,9 +253,7 @@ Record record_from(JsonView line, Trials trials) {
                       .cached = compile.boolean("cached"),
                       .way = compile.string("way"),
                       .host_s = compile.maybe_number("host_s"),
-                      .fallback = ""};
-    if (const auto fallback = compile.maybe("fallback"))
-      record.compile->fallback = Fields::text_of(*fallback, "fallback");
+                      .fallback = compile.maybe_text("fallback")};
   }
   if (trials == Trials::kShown) {
     read_shown_trial(fields.array("correctness"), record);

@@ -96,17 +96,20 @@ Block parse_block(const BlockFile& file, std::size_t index, Scratch& scratch) {
 
 }  // namespace
 
-BlockFile::BlockFile(const std::filesystem::path& path)
-    : path_(path), fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC)) {
+Fd open_run_file(const std::filesystem::path& path) {
+  Fd file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
   struct stat status {};
-  if (!fd_ || ::fstat(fd_.value(), &status) != 0) {
+  if (!file || ::fstat(file.value(), &status) != 0)
     throw UsageError(fmt::format("cannot read {}: {}", path.string(), std::strerror(errno)));
-  }
-  if (!S_ISREG(status.st_mode)) {
+  if (!S_ISREG(status.st_mode))
     throw UsageError(fmt::format("{} is not a run file: it is not a regular file", path.string()));
-  }
-  size_ = static_cast<std::size_t>(status.st_size);
+  return file;
 }
+
+BlockFile::BlockFile(const std::filesystem::path& path)
+    : path_(path),
+      fd_(open_run_file(path)),
+      size_(static_cast<std::size_t>(::lseek(fd_.value(), 0, SEEK_END))) {}
 
 std::size_t BlockFile::blocks() const { return (size_ + kBlockBytes - 1) / kBlockBytes; }
 

@@ -32,6 +32,10 @@ struct Block {
   std::exception_ptr failure;
 };
 
+/// Opens a run file for reading. Throws UsageError if that is impossible or it is not a regular
+/// file.
+Fd open_run_file(const std::filesystem::path& path);
+
 /// A file whose blocks of lines can be read in any order and by several threads. Lines that another
 /// process appends after the opening are not read.
 class BlockFile {

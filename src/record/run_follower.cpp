@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "record/run_follower.hpp"
 
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
@@ -14,6 +13,7 @@
 
 #include "base/json/view.hpp"
 #include "kbench/error.hpp"
+#include "record/run_blocks.hpp"
 #include "record/run_lines.hpp"
 
 namespace kbench {
@@ -45,13 +45,7 @@ void add_to_update(RunUpdate& update, std::string_view text, JsonReader& reader)
 }  // namespace
 
 RunFollower::RunFollower(std::filesystem::path path)
-    : path_(std::move(path)), file_(::open(path_.c_str(), O_RDONLY | O_CLOEXEC)) {
-  struct stat status {};
-  if (!file_ || ::fstat(file_.value(), &status) != 0)
-    throw UsageError(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
-  if (!S_ISREG(status.st_mode))
-    throw UsageError(fmt::format("{} is not a run file: it is not a regular file", path_.string()));
-}
+    : path_(std::move(path)), file_(open_run_file(path_)) {}
 
 RunUpdate RunFollower::poll() {
   struct stat status {};
@@ -65,8 +59,9 @@ RunUpdate RunFollower::poll() {
   while (true) {
     update.more = offset_ >= most;
     if (update.more) return update;
-    const ssize_t n = ::pread(file_.value(), part.data(), part.size(), static_cast<off_t>(offset_));
-    if (n < 0 && errno == EINTR) continue;
+    const ssize_t n = retry_on_signal([&] {
+      return ::pread(file_.value(), part.data(), part.size(), static_cast<off_t>(offset_));
+    });
     if (n < 0) throw Error(fmt::format("cannot read {}: {}", path_.string(), std::strerror(errno)));
     if (n == 0) return update;
     offset_ += static_cast<std::uint64_t>(n);

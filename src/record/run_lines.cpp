@@ -26,12 +26,6 @@ SchemaVersion schema_version(std::string_view text) {
   throw Error(fmt::format("field \"schema\" is \"{}\", not a version like \"2.0\"", text));
 }
 
-std::vector<std::string> texts(const Fields& fields, const char* field) {
-  std::vector<std::string> all;
-  for (const JsonView item : fields.array(field)) all.emplace_back(Fields::text_of(item, field));
-  return all;
-}
-
 RunHeader header_from(const Fields& fields, int major) {
   const std::string_view schema = fields.text("schema");
   const SchemaVersion version = schema_version(schema);
@@ -46,7 +40,7 @@ RunHeader header_from(const Fields& fields, int major) {
   header.run_id = fields.text("run_id");
   header.started = fields.text("started");
   header.kbench_version = fields.text("kbench_version");
-  header.arguments = texts(fields, "arguments");
+  header.arguments = fields.texts("arguments");
   header.options = fields.object("options").to_json();
   header.environment = fields.object("environment").to_json();
   header.problem_set_hash = fields.text("problem_set_hash");
@@ -61,7 +55,7 @@ std::vector<ManifestEntry> manifest_from(const Fields& fields) {
     planned.problem = entry.text("problem");
     planned.level = entry.integer<int>("level");
     planned.model = entry.text("model");
-    planned.tags = texts(entry, "tags");
+    planned.tags = entry.texts("tags");
     for (const JsonView sample : entry.array("samples")) {
       const auto number = sample.natural();
       if (!number || !std::in_range<int>(*number))

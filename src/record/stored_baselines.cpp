@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <limits>
-#include <nlohmann/json.hpp>
 
 #include "kbench/error.hpp"
 #include "record/baseline.hpp"

@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "base/json/view.hpp"
 #include "kbench/error.hpp"
@@ -35,6 +36,11 @@ class Fields {
 
   std::string_view text(std::string_view field) const { return text_of(at(field), field); }
   std::string string(std::string_view field) const { return std::string(text(field)); }
+
+  /// "" if the field is missing or null.
+  std::string maybe_text(std::string_view field) const {
+    return maybe(field) ? string(field) : std::string();
+  }
 
   static std::string_view text_of(JsonView value, std::string_view field) {
     const std::optional<std::string_view> text = value.text();
@@ -79,6 +85,12 @@ class Fields {
     const JsonView value = at(field);
     if (!value.is_array()) throw wrong_type(field, "an array");
     return value;
+  }
+
+  std::vector<std::string> texts(std::string_view field) const {
+    std::vector<std::string> all;
+    for (const JsonView item : array(field)) all.emplace_back(text_of(item, field));
+    return all;
   }
 
   /// An array of three counts.

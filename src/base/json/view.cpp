@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "base/json/view.hpp"
 
-#include <string>
-
 #include "base/json/dumped.hpp"
 #include "kbench/error.hpp"
 
