@@ -39,13 +39,6 @@ std::optional<double> quotient(double of, double by) {
   return by > 0 ? std::optional(of / by) : std::nullopt;
 }
 
-json by_type(const std::array<std::uint64_t, kFlopTypes>& flops) {
-  json object = json::object();
-  for (std::size_t i = 0; i < kFlopTypes; ++i)
-    if (flops[i] != 0) object[std::string(kFlopNames[i])] = flops[i];
-  return object;
-}
-
 std::array<std::uint64_t, kFlopTypes> by_type_from(JsonView object) {
   const Fields fields(object);
   std::array<std::uint64_t, kFlopTypes> flops{};

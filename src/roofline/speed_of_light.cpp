@@ -111,11 +111,7 @@ double least_call_ms(const LeastWork& work, const Peaks& peaks, bool cold_cache)
 }
 
 json to_json(const Peaks& peaks) {
-  json flops = json::object();
-  for (std::size_t type = 0; type < kFlopTypes; ++type)
-    if (peaks.flops_s[type] > 0)
-      flops[std::string(to_string(static_cast<FlopType>(type)))] = peaks.flops_s[type];
-  return {{"memory_bytes_s", peaks.memory_bytes_s}, {"flops_s", std::move(flops)}};
+  return {{"memory_bytes_s", peaks.memory_bytes_s}, {"flops_s", by_type(peaks.flops_s)}};
 }
 
 Peaks peaks_from_json(const json& object) {
@@ -130,13 +126,9 @@ Peaks peaks_from_json(const json& object) {
 }
 
 json to_json(const LeastWork& work) {
-  json flops = json::object();
-  for (std::size_t type = 0; type < kFlopTypes; ++type)
-    if (work.flops[type] > 0)
-      flops[std::string(to_string(static_cast<FlopType>(type)))] = work.flops[type];
   return {{"read_bytes", work.read_bytes},
           {"written_bytes", work.written_bytes},
-          {"flops", std::move(flops)}};
+          {"flops", by_type(work.flops)}};
 }
 
 LeastWork least_work_from_json(const json& object) {
