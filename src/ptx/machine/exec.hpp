@@ -131,14 +131,8 @@ struct Test {
     if (how != Combine::kPlain) {
       other = c.predicate_source(in.s[3]) ^ (in.aux != 0 ? kAllLanes : 0U);
     }
-    if (in.d != kNone) {
-      std::uint32_t& p = c.predicate(in.d);
-      p = (p & ~c.mask) | (combine(how, holds, other) & c.mask);
-    }
-    if (in.extra != kNone) {
-      std::uint32_t& q = c.predicate(in.extra);
-      q = (q & ~c.mask) | (combine(how, ~holds, other) & c.mask);
-    }
+    if (in.d != kNone) c.set_predicate(in.d, combine(how, holds, other));
+    if (in.extra != kNone) c.set_predicate(in.extra, combine(how, ~holds, other));
   }
 };
 

@@ -346,6 +346,11 @@ struct Context {
     return reinterpret_cast<const T*>(base[operand >> 31] + (operand & ~kConstantBit));
   }
   std::uint32_t& predicate(std::uint32_t operand) const { return *target<std::uint32_t>(operand); }
+  /// Writes the active lanes of a predicate; lane i is bit i of `lanes`.
+  void set_predicate(std::uint32_t operand, std::uint32_t lanes) const {
+    std::uint32_t& p = predicate(operand);
+    p = (p & ~mask) | (lanes & mask);
+  }
   std::uint32_t predicate_source(std::uint32_t operand) const {
     return *source<std::uint32_t>(operand);
   }

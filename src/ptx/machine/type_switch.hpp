@@ -2,6 +2,8 @@
 #pragma once
 
 #include <cstdint>
+#include <type_traits>
+#include <utility>
 
 #include "ptx/machine/decode.hpp"
 
@@ -47,6 +49,42 @@ void with_integer(Decode& d, Type type, F&& f) {
     default:
       d.reject("the type is not supported");
   }
+}
+
+/// Calls f with two bools as types.
+template <class F>
+void with_bools(bool a, bool b, F f) {
+  using Yes = std::true_type;
+  using No = std::false_type;
+  if (a) return b ? f(Yes{}, Yes{}) : f(Yes{}, No{});
+  b ? f(No{}, Yes{}) : f(No{}, No{});
+}
+
+/// Decodes an operation f(a…) with `kSources` sources, all of the destination's type.
+/// `kNumber`: the sign matters.
+template <std::size_t kSources, bool kNumber, class F>
+void one_type(Decode& d, Type type, F f) {
+  const auto decode = [&]<std::size_t... I>(std::index_sequence<I...>) {
+    d.plain_operands(type, {(static_cast<void>(I), type)...});
+    const auto lanes = [&]<class T>(T) { d.lanes<T, std::enable_if_t<(I < kSources), T>...>(f); };
+    if constexpr (kNumber)
+      with_integer(d, type, lanes);
+    else
+      with_bits(d, type, lanes);
+  };
+  decode(std::make_index_sequence<kSources>{});
+}
+
+/// An operation of one type that ignores the sign.
+template <std::size_t kSources, class F>
+void bits_operation(Decode& d, Type type, F f) {
+  one_type<kSources, false>(d, type, f);
+}
+
+/// An operation of one type on integers.
+template <std::size_t kSources, class F>
+void integer_operation(Decode& d, Type type, F f) {
+  one_type<kSources, true>(d, type, f);
 }
 
 }  // namespace kbench::ptx

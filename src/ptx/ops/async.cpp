@@ -217,10 +217,7 @@ void decode_copy(Decode& d) {
 }
 
 void decode_wait_group(Decode& d) {
-  d.expect_operands(1, 1);
-  const Operand& pending = d.operand(0);
-  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is not a literal");
-  d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
+  decode_pending(d);
   d.each(&wait_group);
 }
 
@@ -245,6 +242,13 @@ void decode_cp(Decode& d) {
 constexpr OpcodeRow kRows[] = {{"cp", decode_cp}};
 
 }  // namespace
+
+void decode_pending(Decode& d) {
+  d.expect_operands(1, 1);
+  const Operand& pending = d.operand(0);
+  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is not a literal");
+  d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
+}
 
 std::span<const OpcodeRow> async_opcodes() { return kRows; }
 

@@ -31,6 +31,9 @@ struct FurtherAddress {
 /// Takes `.L2::cache_hint`; true if it is present. Then the last operand must be a cache policy.
 bool take_cache_hint(Decode& d);
 
+/// Decodes the operand of a wait_group: how many groups may stay pending; goes to Instr::imm.
+void decode_pending(Decode& d);
+
 /// Decodes cp.async.bulk and cp.reduce.async.bulk; their `.bulk` has been taken.
 void decode_bulk(Decode& d, bool reduces);
 

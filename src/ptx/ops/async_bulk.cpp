@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "ptx/launch/async.hpp"
 #include "ptx/ops/async.hpp"
 
@@ -137,10 +135,7 @@ void nothing(Context&, const Instr&) {}
 
 void decode_wait_group(Decode& d) {
   d.flag("read");
-  d.expect_operands(1, 1);
-  const Operand& pending = d.operand(0);
-  if (pending.kind != Operand::Kind::kInteger) d.reject("the number of groups is not a literal");
-  d.out.imm = static_cast<std::int64_t>(std::min<u64>(pending.bits, kAllLanes));
+  decode_pending(d);
   d.each(&wait_group);
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <bit>
 
 #include "ptx/machine/type_switch.hpp"
@@ -17,8 +16,7 @@ void predicate_logic(Context& c, const Instr& in) {
   const u32 a = c.predicate_source(in.s[0]) ^ ((in.aux & 1) != 0 ? kAllLanes : 0U);
   const u32 b = c.predicate_source(in.s[1]) ^ ((in.aux & 2) != 0 ? kAllLanes : 0U);
   const u32 value = op == Logic::kAnd ? a & b : op == Logic::kOr ? a | b : a ^ b;
-  u32& d = c.predicate(in.d);
-  d = (d & ~c.mask) | (value & c.mask);
+  c.set_predicate(in.d, value);
 }
 
 template <Logic op>
@@ -33,17 +31,13 @@ void decode_logic(Decode& d) {
     d.out.aux = static_cast<std::uint8_t>((negate_a ? 1 : 0) | (negate_b ? 2 : 0));
     return d.each(&predicate_logic<op>);
   }
-  d.plain_operands(type, {type, type});
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<T, T, T>([](T a, T b) {
-      return static_cast<T>(op == Logic::kAnd ? a & b : op == Logic::kOr ? a | b : a ^ b);
-    });
+  bits_operation<2>(d, type, []<class T>(T a, T b) {
+    return static_cast<T>(op == Logic::kAnd ? a & b : op == Logic::kOr ? a | b : a ^ b);
   });
 }
 
 void predicate_not(Context& c, const Instr& in) {
-  u32& d = c.predicate(in.d);
-  d = (d & ~c.mask) | (~c.predicate_source(in.s[0]) & c.mask);
+  c.set_predicate(in.d, ~c.predicate_source(in.s[0]));
 }
 
 void decode_not(Decode& d) {
@@ -54,15 +48,11 @@ void decode_not(Decode& d) {
     d.out.s[0] = d.predicate(d.operand(1));
     return d.each(&predicate_not);
   }
-  d.plain_operands(type, {type});
-  with_bits(d, type, [&]<class T>(T) { d.lanes<T, T>([](T a) { return static_cast<T>(~a); }); });
+  bits_operation<1>(d, type, []<class T>(T a) { return static_cast<T>(~a); });
 }
 
 void decode_cnot(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type});
-  with_bits(d, type,
-            [&]<class T>(T) { d.lanes<T, T>([](T a) { return static_cast<T>(a == 0 ? 1 : 0); }); });
+  bits_operation<1>(d, d.type(), []<class T>(T a) { return static_cast<T>(a == 0 ? 1 : 0); });
 }
 
 void decode_shl(Decode& d) {
@@ -102,47 +92,39 @@ void decode_shf(Decode& d) {
   if (!wrap && !d.flag("clamp")) d.reject("one of .wrap, .clamp is missing");
   if (d.type() != Type::kB32) d.reject("the type is not supported");
   d.plain_operands(Type::kB32, {Type::kB32, Type::kB32, Type::kB32});
-  const auto choose = [&]<bool kLeft, bool kWrap>(std::bool_constant<kLeft>,
-                                                  std::bool_constant<kWrap>) {
-    d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 n) {
-      n = kWrap ? n & 31U : (n < 32U ? n : 32U);
-      const u64 both = (u64{b} << 32) | a;
-      return static_cast<u32>(kLeft ? (both << n) >> 32 : both >> n);
-    });
-  };
-  using Yes = std::true_type;
-  using No = std::false_type;
-  if (left) return wrap ? choose(Yes{}, Yes{}) : choose(Yes{}, No{});
-  return wrap ? choose(No{}, Yes{}) : choose(No{}, No{});
+  with_bools(left, wrap,
+             [&]<bool kLeft, bool kWrap>(std::bool_constant<kLeft>, std::bool_constant<kWrap>) {
+               d.lanes<u32, u32, u32, u32>([](u32 a, u32 b, u32 n) {
+                 n = kWrap ? n & 31U : (n < 32U ? n : 32U);
+                 const u64 both = (u64{b} << 32) | a;
+                 return static_cast<u32>(kLeft ? (both << n) >> 32 : both >> n);
+               });
+             });
+}
+
+/// Decodes d = f(a) where d is a count of bits.
+template <class F>
+void count_bits(Decode& d, F f) {
+  const Type type = d.type();
+  d.plain_operands(Type::kU32, {type});
+  with_bits(d, type, [&]<class T>(T) { d.lanes<u32, T>(f); });
 }
 
 void decode_popc(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(Type::kU32, {type});
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<u32, T>([](T a) { return static_cast<u32>(std::popcount(a)); });
-  });
+  count_bits(d, [](auto a) { return static_cast<u32>(std::popcount(a)); });
 }
 
 void decode_clz(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(Type::kU32, {type});
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<u32, T>([](T a) { return static_cast<u32>(std::countl_zero(a)); });
-  });
+  count_bits(d, [](auto a) { return static_cast<u32>(std::countl_zero(a)); });
 }
 
 void decode_brev(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type});
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<T, T>([](T a) {
-      T result = 0;
-      for (unsigned k = 0; k < 8 * sizeof(T); ++k) {
-        result = static_cast<T>((result << 1) | ((a >> k) & 1U));
-      }
-      return result;
-    });
+  bits_operation<1>(d, d.type(), []<class T>(T a) {
+    T result = 0;
+    for (unsigned k = 0; k < 8 * sizeof(T); ++k) {
+      result = static_cast<T>((result << 1) | ((a >> k) & 1U));
+    }
+    return result;
   });
 }
 
@@ -152,20 +134,16 @@ void decode_bfind(Decode& d) {
   d.plain_operands(Type::kU32, {type});
   const bool sign = is_signed(type);
   with_bits(d, type, [&]<class T>(T) {
-    const auto choose = [&]<bool kSign, bool kShift>(std::bool_constant<kSign>,
-                                                     std::bool_constant<kShift>) {
-      d.lanes<u32, T>([](T a) {
-        const bool negative = kSign && (a >> (8 * sizeof(T) - 1)) != 0;
-        const T magnitude = negative ? static_cast<T>(~a) : a;
-        const auto zeros = static_cast<u32>(std::countl_zero(magnitude));
-        if (magnitude == 0) return 0xffffffffU;
-        return kShift ? zeros : static_cast<u32>(8 * sizeof(T) - 1) - zeros;
-      });
-    };
-    using Yes = std::true_type;
-    using No = std::false_type;
-    if (sign) return shift ? choose(Yes{}, Yes{}) : choose(Yes{}, No{});
-    return shift ? choose(No{}, Yes{}) : choose(No{}, No{});
+    with_bools(sign, shift,
+               [&]<bool kSign, bool kShift>(std::bool_constant<kSign>, std::bool_constant<kShift>) {
+                 d.lanes<u32, T>([](T a) {
+                   const bool negative = kSign && (a >> (8 * sizeof(T) - 1)) != 0;
+                   const T magnitude = negative ? static_cast<T>(~a) : a;
+                   const auto zeros = static_cast<u32>(std::countl_zero(magnitude));
+                   if (magnitude == 0) return 0xffffffffU;
+                   return kShift ? zeros : static_cast<u32>(8 * sizeof(T) - 1) - zeros;
+                 });
+               });
   });
 }
 
@@ -196,8 +174,7 @@ void lop3_predicate(Context& c, const Instr& in) {
   for (unsigned i = 0; i < kLanes; ++i) any |= static_cast<u32>(d[i] != 0) << i;
   const u32 other = c.predicate_source(in.s[3]) ^ (in.imm != 0 ? kAllLanes : 0U);
   const u32 value = in.flags != 0 ? any & other : any | other;
-  u32& p = c.predicate(in.extra);
-  p = (p & ~c.mask) | (value & c.mask);
+  c.set_predicate(in.extra, value);
 }
 
 void decode_lop3(Decode& d) {

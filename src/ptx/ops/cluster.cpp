@@ -78,22 +78,24 @@ void in_own_shared(Context& c, const Instr& in) {
     const u64 rank = (a[i] & ~kSharedWindow) >> kRankShift;
     own |= u32{in_shared(true, a[i]) && (rank == 0 || rank == u64{c.block->rank} + 1)} << i;
   }
-  u32& p = c.predicate(in.d);
-  p = (p & ~c.mask) | (own & c.mask);
+  c.set_predicate(in.d, own);
 }
 
-void decode_mapa(Decode& d) {
+Type take_address_type(Decode& d) {
   d.out.aux = d.flag("shared::cluster") ? 0 : 1;
   const Type type = d.type();
   if (type != Type::kU32 && type != Type::kU64) d.reject("the type is not supported");
+  return type;
+}
+
+void decode_mapa(Decode& d) {
+  const Type type = take_address_type(d);
   d.plain_operands(type, {type, Type::kU32});
   d.each(type == Type::kU64 ? &map_address<u64> : &map_address<u32>);
 }
 
 void decode_getctarank(Decode& d) {
-  d.out.aux = d.flag("shared::cluster") ? 0 : 1;
-  const Type type = d.type();
-  if (type != Type::kU32 && type != Type::kU64) d.reject("the type is not supported");
+  const Type type = take_address_type(d);
   d.plain_operands(Type::kU32, {type});
   d.each(type == Type::kU64 ? &rank_of_address<u64> : &rank_of_address<u32>);
 }

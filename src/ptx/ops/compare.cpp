@@ -240,8 +240,7 @@ struct TestP {
                             std::fpclassify(a[i]) == FP_SUBNORMAL};
       bits |= static_cast<u32>(kinds[in.aux]) << i;
     }
-    u32& p = c.predicate(in.d);
-    p = (p & ~c.mask) | (bits & c.mask);
+    c.set_predicate(in.d, bits);
   }
 };
 

@@ -4,6 +4,7 @@
 #include "ptx/machine/arithmetic.hpp"
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/lanes.hpp"
+#include "ptx/machine/type_switch.hpp"
 #include "ptx/memory/formats.hpp"
 
 // Conversions of two values at once, of fp8 and of tf32; cvt.pack.
@@ -93,20 +94,16 @@ enum class Bias { kZero, kEven, kAway };
 
 template <Bias bias>
 void to_tf32(Decode& d, std::uint16_t clamps) {
-  const auto one = []<bool kPositive, bool kClamp>(std::bool_constant<kPositive>,
-                                                   std::bool_constant<kClamp>) {
-    return [](u32 x) {
-      const u32 even = 0xfffU + ((x >> 13) & 1U);
-      const u32 added = bias == Bias::kZero ? 0U : bias == Bias::kEven ? even : 0x1000U;
-      return tf32(x, added, bias == Bias::kAway, kPositive, kClamp);
-    };
-  };
-  using Yes = std::true_type;
-  using No = std::false_type;
   const bool relu = (clamps & kRelu) != 0, clamp = (clamps & kFinite) != 0;
-  if (relu)
-    return clamp ? d.lanes<u32, u32>(one(Yes{}, Yes{})) : d.lanes<u32, u32>(one(Yes{}, No{}));
-  clamp ? d.lanes<u32, u32>(one(No{}, Yes{})) : d.lanes<u32, u32>(one(No{}, No{}));
+  with_bools(
+      relu, clamp,
+      [&]<bool kPositive, bool kClamp>(std::bool_constant<kPositive>, std::bool_constant<kClamp>) {
+        d.lanes<u32, u32>([](u32 x) {
+          const u32 even = 0xfffU + ((x >> 13) & 1U);
+          const u32 added = bias == Bias::kZero ? 0U : bias == Bias::kEven ? even : 0x1000U;
+          return tf32(x, added, bias == Bias::kAway, kPositive, kClamp);
+        });
+      });
 }
 
 /// cvt.pack: clamps a and b to in.aux bits each; the low bits of c go above them.

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include "ptx/machine/type_switch.hpp"
@@ -129,21 +128,17 @@ void decode_szext(Decode& d) {
   const Type type = d.type();
   if (type != Type::kU32 && type != Type::kS32) d.reject("the type is not supported");
   d.plain_operands(type, {type, Type::kU32});
-  const auto choose = [&]<bool kWrap, bool kSign>(std::bool_constant<kWrap>,
-                                                  std::bool_constant<kSign>) {
-    d.lanes<u32, u32, u32>([](u32 a, u32 width) {
-      const u32 kept = width & 31U;
-      const bool whole = !kWrap && width >= 32;
-      const u32 ones = (1U << kept) - 1U;
-      const bool fill = kSign && kept != 0 && ((a >> ((kept - 1U) & 31U)) & 1U) != 0;
-      const u32 cut = (a & ones) | (fill ? ~ones : 0U);
-      return whole ? a : cut;
-    });
-  };
-  using Yes = std::true_type;
-  using No = std::false_type;
-  if (is_signed(type)) return wrap ? choose(Yes{}, Yes{}) : choose(No{}, Yes{});
-  return wrap ? choose(Yes{}, No{}) : choose(No{}, No{});
+  with_bools(wrap, is_signed(type),
+             [&]<bool kWrap, bool kSign>(std::bool_constant<kWrap>, std::bool_constant<kSign>) {
+               d.lanes<u32, u32, u32>([](u32 a, u32 width) {
+                 const u32 kept = width & 31U;
+                 const bool whole = !kWrap && width >= 32;
+                 const u32 ones = (1U << kept) - 1U;
+                 const bool fill = kSign && kept != 0 && ((a >> ((kept - 1U) & 31U)) & 1U) != 0;
+                 const u32 cut = (a & ones) | (fill ? ~ones : 0U);
+                 return whole ? a : cut;
+               });
+             });
 }
 
 /// Position of the n-th set bit from `base` on; upwards if n > 0, else downwards.

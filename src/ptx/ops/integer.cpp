@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdlib>
 
 #include "ptx/machine/arithmetic.hpp"
 #include "ptx/machine/type_switch.hpp"
@@ -46,31 +45,20 @@ bool wants_carry(const Decode& d) {
   return std::find(modifiers.begin(), modifiers.end(), "cc") != modifiers.end();
 }
 
-void decode_add(Decode& d) {
+template <bool subtract>
+void decode_sum(Decode& d) {
   const Type type = d.type();
-  if (is_float(type)) return float_arithmetic(d, FloatOp::kAdd, type);
-  if (wants_carry(d)) return carry_add(d, false, type, false);
-  if (is_packed(type)) return packed_integers(d, PackedOp::kAdd, type);
-  d.plain_operands(type, {type, type});
+  if (is_float(type)) return float_arithmetic(d, subtract ? FloatOp::kSub : FloatOp::kAdd, type);
+  if (wants_carry(d)) return carry_add(d, subtract, type, false);
+  if (!subtract && is_packed(type)) return packed_integers(d, PackedOp::kAdd, type);
   if (d.flag("sat")) {
+    d.plain_operands(type, {type, type});
     if (type != Type::kS32) d.reject("only s32 supports saturation");
-    return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} + s64{b}); });
+    return d.lanes<s32, s32, s32>(
+        [](s32 a, s32 b) { return clamp32(subtract ? s64{a} - s64{b} : s64{a} + s64{b}); });
   }
-  with_bits(d, type,
-            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return static_cast<T>(a + b); }); });
-}
-
-void decode_sub(Decode& d) {
-  const Type type = d.type();
-  if (is_float(type)) return float_arithmetic(d, FloatOp::kSub, type);
-  if (wants_carry(d)) return carry_add(d, true, type, false);
-  d.plain_operands(type, {type, type});
-  if (d.flag("sat")) {
-    if (type != Type::kS32) d.reject("only s32 supports saturation");
-    return d.lanes<s32, s32, s32>([](s32 a, s32 b) { return clamp32(s64{a} - s64{b}); });
-  }
-  with_bits(d, type,
-            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return static_cast<T>(a - b); }); });
+  bits_operation<2>(d, type,
+                    []<class T>(T a, T b) { return static_cast<T>(subtract ? a - b : a + b); });
 }
 
 template <class T>
@@ -97,15 +85,10 @@ void decode_mul(Decode& d) {
       }
     });
   }
-  d.plain_operands(type, {type, type});
-  if (d.flag("hi")) {
-    return with_integer(d, type, [&]<class T>(T) {
-      d.lanes<T, T, T>([](T a, T b) { return multiply_high(a, b); });
-    });
-  }
+  if (d.flag("hi"))
+    return integer_operation<2>(d, type, []<class T>(T a, T b) { return multiply_high(a, b); });
   if (!d.flag("lo")) d.reject("one of .lo, .hi, .wide is missing");
-  with_bits(d, type,
-            [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return multiply_low(a, b); }); });
+  bits_operation<2>(d, type, []<class T>(T a, T b) { return multiply_low(a, b); });
 }
 
 void decode_mad(Decode& d) {
@@ -124,24 +107,21 @@ void decode_mad(Decode& d) {
       }
     });
   }
-  d.plain_operands(type, {type, type, type});
   if (d.flag("hi")) {
     const bool saturating = d.flag("sat");
     if (saturating && type != Type::kS32) d.reject("only s32 supports saturation");
     if (saturating) {
+      d.plain_operands(type, {type, type, type});
       return d.lanes<s32, s32, s32, s32>(
           [](s32 a, s32 b, s32 e) { return clamp32(s64{multiply_high(a, b)} + s64{e}); });
     }
-    return with_integer(d, type, [&]<class T>(T) {
-      d.lanes<T, T, T, T>([](T a, T b, T e) {
-        return static_cast<T>(static_cast<u64>(multiply_high(a, b)) + static_cast<u64>(e));
-      });
+    return integer_operation<3>(d, type, []<class T>(T a, T b, T e) {
+      return static_cast<T>(static_cast<u64>(multiply_high(a, b)) + static_cast<u64>(e));
     });
   }
   if (!d.flag("lo")) d.reject("one of .lo, .hi, .wide is missing");
-  with_bits(d, type, [&]<class T>(T) {
-    d.lanes<T, T, T, T>([](T a, T b, T e) { return static_cast<T>(multiply_low(a, b) + e); });
-  });
+  bits_operation<3>(d, type,
+                    []<class T>(T a, T b, T e) { return static_cast<T>(multiply_low(a, b) + e); });
 }
 
 s64 low24(s32 x) { return static_cast<s32>(static_cast<u32>(x) << 8) >> 8; }
@@ -201,16 +181,11 @@ T remainder(T a, T b) {
 void decode_div(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_divide(d, type);
-  d.plain_operands(type, {type, type});
-  with_integer(d, type,
-               [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return divide(a, b); }); });
+  integer_operation<2>(d, type, []<class T>(T a, T b) { return divide(a, b); });
 }
 
 void decode_rem(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type, type});
-  with_integer(d, type,
-               [&]<class T>(T) { d.lanes<T, T, T>([](T a, T b) { return remainder(a, b); }); });
+  integer_operation<2>(d, d.type(), []<class T>(T a, T b) { return remainder(a, b); });
 }
 
 template <bool maximum>
@@ -220,49 +195,40 @@ void decode_min_max(Decode& d) {
   if (is_packed(type)) {
     return packed_integers(d, maximum ? PackedOp::kMax : PackedOp::kMin, type);
   }
-  d.plain_operands(type, {type, type});
   if (type == Type::kS32 && d.flag("relu")) {
+    d.plain_operands(type, {type, type});
     return d.lanes<s32, s32, s32>(
         [](s32 a, s32 b) { return std::max(maximum ? std::max(a, b) : std::min(a, b), 0); });
   }
-  with_integer(d, type, [&]<class T>(T) {
-    d.lanes<T, T, T>([](T a, T b) { return maximum ? (a > b ? a : b) : (a < b ? a : b); });
-  });
+  integer_operation<2>(
+      d, type, []<class T>(T a, T b) { return maximum ? (a > b ? a : b) : (a < b ? a : b); });
 }
 
 void decode_abs(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_sign(d, true, type);
   if (!is_signed(type)) d.reject("the type is not supported");
-  d.plain_operands(type, {type});
-  with_integer(d, type, [&]<class T>(T) {
-    d.lanes<T, T>([](T a) {
-      const auto bits = static_cast<std::make_unsigned_t<T>>(a);
-      return static_cast<T>(a < 0 ? 0 - bits : bits);
-    });
+  integer_operation<1>(d, type, []<class T>(T a) {
+    const auto bits = static_cast<std::make_unsigned_t<T>>(a);
+    return static_cast<T>(a < 0 ? 0 - bits : bits);
   });
 }
 
 void decode_neg(Decode& d) {
   const Type type = d.type();
   if (is_float(type)) return float_sign(d, false, type);
-  d.plain_operands(type, {type});
-  with_bits(d, type, [&]<class T>(T) { d.lanes<T, T>([](T a) { return static_cast<T>(0 - a); }); });
+  bits_operation<1>(d, type, []<class T>(T a) { return static_cast<T>(0 - a); });
 }
 
 void decode_sad(Decode& d) {
-  const Type type = d.type();
-  d.plain_operands(type, {type, type, type});
-  with_integer(d, type, [&]<class T>(T) {
-    d.lanes<T, T, T, T>([](T a, T b, T e) {
-      const u64 x = static_cast<u64>(a), y = static_cast<u64>(b);
-      return static_cast<T>((a > b ? x - y : y - x) + static_cast<u64>(e));
-    });
+  integer_operation<3>(d, d.type(), []<class T>(T a, T b, T e) {
+    const u64 x = static_cast<u64>(a), y = static_cast<u64>(b);
+    return static_cast<T>((a > b ? x - y : y - x) + static_cast<u64>(e));
   });
 }
 
 constexpr OpcodeRow kRows[] = {
-    {"add", decode_add},           {"sub", decode_sub},         {"mul", decode_mul},
+    {"add", decode_sum<false>},    {"sub", decode_sum<true>},   {"mul", decode_mul},
     {"mad", decode_mad},           {"mul24", decode_24<false>}, {"mad24", decode_24<true>},
     {"div", decode_div},           {"rem", decode_rem},         {"min", decode_min_max<false>},
     {"max", decode_min_max<true>}, {"abs", decode_abs},         {"neg", decode_neg},

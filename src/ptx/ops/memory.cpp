@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
-
 #include <cstring>
 
 #include "ptx/machine/decode.hpp"
@@ -68,7 +66,9 @@ void store_element(std::byte* to, M value, bool ordered) {
 
 /// Loads lane by lane, for any count and address pattern.
 template <class M, class R>
-[[gnu::noinline]] void load_slow(Context& c, const Instr& in, const Addresses& at) {
+[[gnu::noinline]] void load_slow(Context& c, const Instr& in) {
+  alignas(64) Addresses at;
+  addresses(c, in, at);
   const u64 bytes = sizeof(M) * in.aux;
   const Space space = space_of(in);
   for (u32 left = c.mask; left != 0; left &= left - 1) {
@@ -155,7 +155,7 @@ struct Load {
   static void run(Context& c, const Instr& in) {
     if ((in.flags & kOrdered) != 0) {
       c.polled = true;
-      if constexpr (space != Space::kShared) return slow(c, in);
+      if constexpr (space != Space::kShared) return load_slow<M, R>(c, in);
     }
     const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, false);
     if (shape != nullptr) {
@@ -164,7 +164,7 @@ struct Load {
       if (c.grid->parts && place<space>(in, *shape) != Space::kShared) part(c, in);
       return;
     }
-    slow(c, in);
+    load_slow<M, R>(c, in);
   }
 
  private:
@@ -179,15 +179,12 @@ struct Load {
       return watch_loads(c, in, place<space>(in, shape), shape, sizeof(M) * in.aux);
     }
   }
-  [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
-    alignas(64) Addresses at;
-    addresses(c, in, at);
-    load_slow<M, R>(c, in, at);
-  }
 };
 
 template <class M, class R>
-[[gnu::noinline]] void store_slow(Context& c, const Instr& in, const Addresses& at) {
+[[gnu::noinline]] void store_slow(Context& c, const Instr& in) {
+  alignas(64) Addresses at;
+  addresses(c, in, at);
   const u64 bytes = sizeof(M) * in.aux;
   const Space space = space_of(in);
   for (u32 left = c.mask; left != 0; left &= left - 1) {
@@ -205,14 +202,14 @@ template <class M, class R, Space space, bool kWide>
 struct Store {
   static void run(Context& c, const Instr& in) {
     if constexpr (space != Space::kShared) {
-      if ((in.flags & kOrdered) != 0) return slow(c, in);
+      if ((in.flags & kOrdered) != 0) return store_slow<M, R>(c, in);
     }
     const Shape* shape = approach<space>(c, in, sizeof(M) * in.aux, true);
     if (shape != nullptr) {
       if (watches(c, in, place<space>(in, *shape))) inspect(c, in, *shape);
       return LaneStore<M, R, kWide>::run(c, in, *shape);
     }
-    slow(c, in);
+    store_slow<M, R>(c, in);
   }
 
  private:
@@ -224,11 +221,6 @@ struct Store {
       watch_stores(c, in, place<space>(in, shape), shape, shape.host + k * sizeof(M),
                    {reinterpret_cast<const std::byte*>(values), sizeof(M), sizeof(R)});
     }
-  }
-  [[gnu::noinline]] static void slow(Context& c, const Instr& in) {
-    alignas(64) Addresses at;
-    addresses(c, in, at);
-    store_slow<M, R>(c, in, at);
   }
 };
 

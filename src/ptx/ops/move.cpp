@@ -209,9 +209,7 @@ void local_address(Context& c, const Instr& in) {
 }
 
 void predicate_move(Context& c, const Instr& in) {
-  u32& p = c.predicate(in.d);
-  const u32 value = c.predicate_source(in.s[0]) ^ (in.aux != 0 ? kAllLanes : 0U);
-  p = (p & ~c.mask) | (value & c.mask);
+  c.set_predicate(in.d, c.predicate_source(in.s[0]) ^ (in.aux != 0 ? kAllLanes : 0U));
 }
 
 /// Packs several registers into one, or unpacks one. in.list: the registers; in.aux: their number;
@@ -293,8 +291,7 @@ void decode_vector_move(Decode& d, Type type) {
 }
 
 void explicit_cluster(Context& c, const Instr& in) {
-  u32& p = c.predicate(in.d);
-  p = (p & ~c.mask) | (c.grid->explicit_cluster ? c.mask : 0U);
+  c.set_predicate(in.d, c.grid->explicit_cluster ? kAllLanes : 0U);
 }
 
 void decode_mov(Decode& d) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
-#include <cstdlib>
 #include <cstring>
 
 #include "ptx/machine/arithmetic.hpp"

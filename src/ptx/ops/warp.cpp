@@ -1,6 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -104,8 +102,7 @@ struct Exchange {
     }
     take(c.target<u32>(in.d), a, source, c.mask);
     if (in.extra == kNone) return;
-    u32& p = c.predicate(in.extra);
-    p = (p & ~c.mask) | (inside & c.mask);
+    c.set_predicate(in.extra, inside);
   }
 
  private:

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <array>
 #include <bit>
-#include <cmath>
 
 #include "ptx/parse/grammar.hpp"
 
