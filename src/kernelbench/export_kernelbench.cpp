@@ -14,6 +14,7 @@
 #include "candidate/generation_config.hpp"
 #include "kbench/error.hpp"
 #include "report/model/scored_samples.hpp"
+#include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 #include "score/kernelbench_timing.hpp"
 #include "score/kernelbench_verdict.hpp"
@@ -252,12 +253,8 @@ class Exporter {
       folder.problems[name->first].push_back(record);
       if (record->outcome == Outcome::kCorrect && group.device != "cpu" &&
           timed_side(*record, "candidate") == nullptr)
-        untimed_.insert(candidate_name_of(*record));
+        untimed_.insert(report::candidate_name(*record));
     }
-  }
-
-  static std::string candidate_name_of(const Record& record) {
-    return printable(fmt::format("{} {} {}", record.problem, record.model, record.sample));
   }
 
   /// Names each folder after the model and the other parts of the key that differ within the run.

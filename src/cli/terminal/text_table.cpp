@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "cli/terminal/text_table.hpp"
 
-#include <algorithm>
-
 #include "report/text/text.hpp"
 
 namespace kbench::cli {
@@ -10,12 +8,7 @@ namespace kbench::cli {
 using report::columns;
 std::string table_text(const std::vector<std::vector<std::string>>& rows,
                        const std::set<std::size_t>& right, std::size_t widest) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (columns(row[i]) <= widest) widths[i] = std::max(widths[i], columns(row[i]));
-  }
+  const std::vector<std::size_t> widths = report::column_widths(rows, widest);
   std::string text;
   for (const auto& row : rows) {
     for (std::size_t i = 0; i < row.size(); ++i) {

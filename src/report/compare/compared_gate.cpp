@@ -55,14 +55,21 @@ std::string models_of(const RunFile& run) {
   return names.empty() ? "no model" : named(names);
 }
 
+/// Right samples of the base that the other run plans but has not judged, or does not plan.
+std::vector<std::string> unmatched_names(const ComparedView& view, bool planned) {
+  std::vector<std::string> names;
+  for (const UnmatchedSample& sample : view.pair.unmatched)
+    if (sample.in_base && sample.planned == planned &&
+        is_right(view.base().run.records[sample.record]))
+      names.push_back(
+          printable(fmt::format("{} {} {}", sample.problem, sample.model, sample.sample)));
+  return names;
+}
+
 }  // namespace
 
 std::vector<std::string> unjudged_names(const ComparedView& view) {
-  std::vector<std::string> names;
-  for (const UnmatchedSample& sample : view.pair.unmatched)
-    if (sample.in_base && sample.planned && is_right(view.base().run.records[sample.record]))
-      names.push_back(
-          printable(fmt::format("{} {} {}", sample.problem, sample.model, sample.sample)));
+  std::vector<std::string> names = unmatched_names(view, true);
   for (const ComparedSample& sample : view.pair.samples)
     if (is_right(view.base_record(sample)) &&
         view.other_record(sample).outcome == Outcome::kHarnessFault)
@@ -71,12 +78,7 @@ std::vector<std::string> unjudged_names(const ComparedView& view) {
 }
 
 std::vector<std::string> gone_names(const ComparedView& view) {
-  std::vector<std::string> names;
-  for (const UnmatchedSample& sample : view.pair.unmatched)
-    if (sample.in_base && !sample.planned && is_right(view.base().run.records[sample.record]))
-      names.push_back(
-          printable(fmt::format("{} {} {}", sample.problem, sample.model, sample.sample)));
-  return names;
+  return unmatched_names(view, false);
 }
 
 std::string why_nothing_compared(const ComparedView& view, bool by_time) {

@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "report/text/text.hpp"
 
@@ -64,27 +63,28 @@ std::vector<std::vector<std::string>> gpu_rows(const Record& record) {
   return rows;
 }
 
-}  // namespace
-
-std::vector<std::size_t> with_findings(const Report& report) {
+template <typename Has>
+std::vector<std::size_t> candidates_with(const Report& report, Has has) {
   std::vector<std::size_t> found;
-  for (const std::size_t index : report.candidates) {
-    const Record& record = report.run.records[index];
-    // The failure's own message already reports a fault.
-    if (record.left.findings ||
-        std::ranges::any_of(record.findings, [](const Finding& f) { return !is_fault(f); }))
-      found.push_back(index);
-  }
+  for (const std::size_t index : report.candidates)
+    if (has(report.run.records[index])) found.push_back(index);
   return found;
 }
 
+}  // namespace
+
+std::vector<std::size_t> with_findings(const Report& report) {
+  return candidates_with(report, [](const Record& record) {
+    // The failure's own message already reports a fault.
+    return record.left.findings ||
+           std::ranges::any_of(record.findings, [](const Finding& f) { return !is_fault(f); });
+  });
+}
+
 std::vector<std::size_t> with_profile(const Report& report) {
-  std::vector<std::size_t> found;
-  for (const std::size_t index : report.candidates) {
-    const Record& record = report.run.records[index];
-    if (!record.profile.empty() || record.left.profile || record.estimate) found.push_back(index);
-  }
-  return found;
+  return candidates_with(report, [](const Record& record) {
+    return !record.profile.empty() || record.left.profile || record.estimate;
+  });
 }
 
 std::string finding_text(const Finding& finding) {

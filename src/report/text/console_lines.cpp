@@ -35,11 +35,7 @@ void ConsoleLines::heading(std::string_view text) {
 }
 
 void ConsoleLines::table(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-  }
+  const std::vector<std::size_t> widths = column_widths(rows, SIZE_MAX);
   for (std::size_t r = 0; r < rows.size(); ++r) {
     std::string text(indent, ' ');
     for (std::size_t i = 0; i < rows[r].size(); ++i)
