@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <algorithm>
 #include <array>
 #include <ostream>
 #include <string>
@@ -52,6 +51,11 @@ const Record& any_record(const Row& from) {
   return base != nullptr ? *base : *from.record(false);
 }
 
+template <auto Field>
+void number_of(Buffer& row, const Row& from) {
+  append_number(row, any_record(from).*Field);
+}
+
 constexpr std::array kComparisonColumns = {
     ComparisonColumn{
         "run", [](Buffer& row, const Row& from) { append_text(row, from.view.other().label); }},
@@ -60,13 +64,10 @@ constexpr std::array kComparisonColumns = {
     ComparisonColumn{
         "problem",
         [](Buffer& row, const Row& from) { append_text(row, any_record(from).problem.str()); }},
-    ComparisonColumn{
-        "level", [](Buffer& row, const Row& from) { append_number(row, any_record(from).level); }},
+    ComparisonColumn{"level", number_of<&Record::level>},
     ComparisonColumn{"base_model", sample_text_of<true, &Record::model>},
     ComparisonColumn{"other_model", sample_text_of<false, &Record::model>},
-    ComparisonColumn{
-        "sample",
-        [](Buffer& row, const Row& from) { append_number(row, any_record(from).sample); }},
+    ComparisonColumn{"sample", number_of<&Record::sample>},
     ComparisonColumn{"change",
                      [](Buffer& row, const Row& from) {
                        append_text(row,
@@ -159,11 +160,7 @@ void append_titles(Buffer& buffer, const std::vector<Interned>& baselines) {
 void write_comparison_csv(const Comparison& comparison, std::ostream& out) {
   const std::vector<Interned> baselines = shared_baselines(comparison);
   Buffer buffer;
-  const auto flush = [&] {
-    buffer.append(std::string_view("\r\n"));
-    out.write(buffer.data(), static_cast<std::streamsize>(buffer.size()));
-    buffer.clear();
-  };
+  const auto flush = [&] { write_row(buffer, out); };
   append_titles(buffer, baselines);
   flush();
   for (const RunComparison& pair : comparison.comparisons) {

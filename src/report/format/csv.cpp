@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <ostream>
 #include <string_view>
+#include <type_traits>
 
 #include "report/format/csv_row.hpp"
 #include "report/format/formats.hpp"
@@ -20,12 +20,6 @@ namespace {
 
 const TrialResult* shown_trial(const Record& record) {
   return record.correctness.empty() ? nullptr : &record.correctness[0];
-}
-
-std::optional<double> speedup_field(const Report& report, const Record& record,
-                                    double Speedup::*field) {
-  const Speedup* speedup = speedup_over(record, report.baseline);
-  return speedup == nullptr ? std::nullopt : std::optional(speedup->*field);
 }
 
 struct Column {
@@ -58,14 +52,24 @@ constexpr std::array kConstants = {
     Constant{"kbench", [](const Report& report) { return cell_of(report.run_settings.versions); }},
 };
 
-template <auto Field>
-void text_of(Buffer& row, const Report&, const Record& record) {
-  append_text(row, record.*Field);
+template <typename T>
+void append(Buffer& row, const T& value) {
+  if constexpr (std::is_convertible_v<const T&, std::string_view>)
+    append_text(row, value);
+  else
+    append_number(row, value);
 }
 
-template <auto Field>
-void number_of(Buffer& row, const Report&, const Record& record) {
-  append_number(row, record.*Field);
+/// `Of`: a field or a function of the record.
+template <auto Of>
+void value_of(Buffer& row, const Report&, const Record& record) {
+  append(row, std::invoke(Of, record));
+}
+
+/// A field of a part that some records lack.
+template <auto Part, auto Field>
+void part_of(Buffer& row, const Report&, const Record& record) {
+  if (const auto& part = record.*Part) append(row, (*part).*Field);
 }
 
 template <auto Field>
@@ -75,7 +79,8 @@ void name_of(Buffer& row, const Report&, const Record& record) {
 
 template <auto Field>
 void speedup_of(Buffer& row, const Report& report, const Record& record) {
-  append_number(row, speedup_field(report, record, Field));
+  if (const Speedup* over = speedup_over(record, report.baseline))
+    append_number(row, std::optional<double>(over->*Field));
 }
 
 template <auto Field>
@@ -83,113 +88,80 @@ void error_of(Buffer& row, const Report&, const Record& record) {
   if (const TrialResult* trial = shown_trial(record)) append_number(row, trial->*Field);
 }
 
-constexpr std::array kColumns = {
-    Column{"model", text_of<&Record::model>, true},
-    Column{"problem", text_of<&Record::problem>, true},
-    Column{"level", number_of<&Record::level>, true},
-    Column{"sample", number_of<&Record::sample>, true},
-    Column{"candidate", text_of<&Record::candidate>},
-    Column{"kind", name_of<&Record::kind>},
-    Column{"precision", text_of<&Record::precision>, true},
-    Column{"device", text_of<&Record::device>, true},
-    Column{"judge", text_of<&Record::judge>, true},
-    Column{"outcome", name_of<&Record::outcome>},
-    Column{"stage", name_of<&Record::stage>},
-    Column{"cause", text_of<&Record::cause>},
-    Column{"message", text_of<&Record::message>},
-    Column{"first_wrong",
-           [](Buffer& row, const Report&, const Record& record) {
-             const TrialResult* trial = shown_trial(record);
-             if (trial != nullptr && trial->first_wrong) {
-               append_text(row, wrong_element_text(*trial->first_wrong));
-             }
-           }},
-    Column{"max_abs_error", error_of<&TrialResult::max_abs_error>},
-    Column{"max_rel_error", error_of<&TrialResult::max_rel_error>},
-    Column{"time_ms",
-           [](Buffer& row, const Report&, const Record& record) {
-             append_number(row, time_ms(record, "candidate"));
-           }},
-    Column{"baseline", [](Buffer& row, const Report& report,
-                          const Record&) { append_text(row, report.baseline); }},
-    Column{"baseline_ms",
-           [](Buffer& row, const Report& report, const Record& record) {
-             append_number(row, time_ms(record, report.baseline));
-           }},
-    Column{"speedup", speedup_of<&Speedup::value>},
-    Column{"speedup_lo", speedup_of<&Speedup::lo>},
-    Column{"speedup_hi", speedup_of<&Speedup::hi>},
-    Column{"relation",
-           [](Buffer& row, const Report& report, const Record& record) {
-             if (const Speedup* over = speedup_over(record, report.baseline))
-               append_text(row, relation_of(*over));
-           }},
+constexpr Column kColumns[] = {
+    {"model", value_of<&Record::model>, true},
+    {"problem", value_of<&Record::problem>, true},
+    {"level", value_of<&Record::level>, true},
+    {"sample", value_of<&Record::sample>, true},
+    {"candidate", value_of<&Record::candidate>},
+    {"kind", name_of<&Record::kind>},
+    {"precision", value_of<&Record::precision>, true},
+    {"device", value_of<&Record::device>, true},
+    {"judge", value_of<&Record::judge>, true},
+    {"outcome", name_of<&Record::outcome>},
+    {"stage", name_of<&Record::stage>},
+    {"cause", value_of<&Record::cause>},
+    {"message", value_of<&Record::message>},
+    {"first_wrong",
+     [](Buffer& row, const Report&, const Record& record) {
+       const TrialResult* trial = shown_trial(record);
+       if (trial != nullptr && trial->first_wrong) {
+         append_text(row, wrong_element_text(*trial->first_wrong));
+       }
+     }},
+    {"max_abs_error", error_of<&TrialResult::max_abs_error>},
+    {"max_rel_error", error_of<&TrialResult::max_rel_error>},
+    {"time_ms", [](Buffer& row, const Report&,
+                   const Record& record) { append_number(row, time_ms(record, "candidate")); }},
+    {"baseline",
+     [](Buffer& row, const Report& report, const Record&) { append_text(row, report.baseline); }},
+    {"baseline_ms",
+     [](Buffer& row, const Report& report, const Record& record) {
+       append_number(row, time_ms(record, report.baseline));
+     }},
+    {"speedup", speedup_of<&Speedup::value>},
+    {"speedup_lo", speedup_of<&Speedup::lo>},
+    {"speedup_hi", speedup_of<&Speedup::hi>},
+    {"relation",
+     [](Buffer& row, const Report& report, const Record& record) {
+       if (const Speedup* over = speedup_over(record, report.baseline))
+         append_text(row, relation_of(*over));
+     }},
     // Fraction of the device's limit that the candidate reached, the limit, and its kind (memory or
     // compute).
-    Column{"limit_share",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.sol) append_number(row, record.sol->share);
-           }},
-    Column{"limit_ms",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.sol) append_number(row, record.sol->limit_ms);
-           }},
-    Column{"limited_by",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.sol) append_text(row, record.sol->limited_by.str());
-           }},
-    Column{"timing_method",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.timing) append_text(row, record.timing->method);
-           }},
-    Column{"timing_trust",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.timing) append_text(row, record.timing->trust);
-           }},
+    {"limit_share", part_of<&Record::sol, &SpeedOfLight::share>},
+    {"limit_ms", part_of<&Record::sol, &SpeedOfLight::limit_ms>},
+    {"limited_by", part_of<&Record::sol, &SpeedOfLight::limited_by>},
+    {"timing_method", part_of<&Record::timing, &Timing::method>},
+    {"timing_trust", part_of<&Record::timing, &Timing::trust>},
     // If the time is the wall-clock bound: the time that the candidate's process reported.
-    Column{"told_ms",
-           [](Buffer& row, const Report&, const Record& record) {
-             append_number(row, told_ms(record));
-           }},
-    Column{"class", text_of<&Record::kernel_class>},
-    Column{"launches", number_of<&Record::launches>},
-    Column{"flags",
-           [](Buffer& row, const Report&, const Record& record) {
-             append_text(row, fmt::format("{}", fmt::join(record.flags, " ")));
-           }},
-    Column{"sizes", [](Buffer& row, const Report&,
-                       const Record& record) { append_text(row, sizes_text(record)); }},
-    Column{"reduced_sizes",
-           [](Buffer& row, const Report&, const Record& record) {
-             append_text(row, record.reduced_sizes && record.reduced_sizes->reduced() ? "1" : "0");
-           }},
-    Column{"findings",
-           [](Buffer& row, const Report&, const Record& record) {
-             append_text(row, std::to_string(record.findings_count));
-           }},
-    Column{"estimate_gpu",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.estimate) append_text(row, record.estimate->gpu);
-           }},
-    Column{"estimate_ms",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.estimate) append_number(row, record.estimate->candidate_ms);
-           }},
-    Column{"estimate_reference_ms",
-           [](Buffer& row, const Report&, const Record& record) {
-             if (record.estimate) append_number(row, record.estimate->reference_ms);
-           }},
-    Column{"degenerate_by",
-           [](Buffer& row, const Report& report, const Record& record) {
-             if (const DegenerateProblem* problem = degenerate_problem(report, record))
-               append_text(row, passing_text(*problem, " "));
-             else if (const auto* names = passing_answers(report, record))
-               append_text(row, fmt::format("{}", fmt::join(*names, " ")));
-           }},
-    Column{"excluded",
-           [](Buffer& row, const Report& report, const Record& record) {
-             append_text(row, is_left_out(report, record) ? "1" : "0");
-           }},
+    {"told_ms", value_of<told_ms>},
+    {"class", value_of<&Record::kernel_class>},
+    {"launches", value_of<&Record::launches>},
+    {"flags",
+     [](Buffer& row, const Report&, const Record& record) {
+       append_text(row, fmt::format("{}", fmt::join(record.flags, " ")));
+     }},
+    {"sizes", value_of<sizes_text>},
+    {"reduced_sizes",
+     [](Buffer& row, const Report&, const Record& record) {
+       append_text(row, record.reduced_sizes && record.reduced_sizes->reduced() ? "1" : "0");
+     }},
+    {"findings", value_of<&Record::findings_count>},
+    {"estimate_gpu", part_of<&Record::estimate, &TimeEstimate::gpu>},
+    {"estimate_ms", part_of<&Record::estimate, &TimeEstimate::candidate_ms>},
+    {"estimate_reference_ms", part_of<&Record::estimate, &TimeEstimate::reference_ms>},
+    {"degenerate_by",
+     [](Buffer& row, const Report& report, const Record& record) {
+       if (const DegenerateProblem* problem = degenerate_problem(report, record))
+         append_text(row, passing_text(*problem, " "));
+       else if (const auto* names = passing_answers(report, record))
+         append_text(row, fmt::format("{}", fmt::join(*names, " ")));
+     }},
+    {"excluded",
+     [](Buffer& row, const Report& report, const Record& record) {
+       append_text(row, is_left_out(report, record) ? "1" : "0");
+     }},
 };
 
 class Csv {
@@ -202,24 +174,16 @@ class Csv {
   }
 
   void head() {
-    for (const Column& column : kColumns) {
-      separate(column);
-      row_.append(column.name);
-    }
+    Buffer names;
     for (const Constant& constant : kConstants) {
-      row_.push_back(',');
-      row_.append(constant.name);
+      names.push_back(',');
+      names.append(constant.name);
     }
-    flush();
+    write([&](const Column& column) { row_.append(column.name); }, names);
   }
 
   void row(const Record& record) {
-    for (const Column& column : kColumns) {
-      separate(column);
-      column.append(row_, report_, record);
-    }
-    row_.append(constants_);
-    flush();
+    write([&](const Column& column) { column.append(row_, report_, record); }, constants_);
   }
 
   void row(const Unjudged& unjudged) {
@@ -232,24 +196,22 @@ class Csv {
     planned.precision = unjudged.precision;
     planned.device = unjudged.device;
     planned.judge = unjudged.judge;
-    for (const Column& column : kColumns) {
-      separate(column);
+    const auto append = [&](const Column& column) {
       if (column.of_plan) column.append(row_, report_, planned);
       if (column.name == "outcome") row_.append(kNoVerdict);
-    }
-    row_.append(constants_);
-    flush();
+    };
+    write(append, constants_);
   }
 
  private:
-  void separate(const Column& column) {
-    if (&column != kColumns.data()) row_.push_back(',');
-  }
-
-  void flush() {
-    row_.append(std::string_view("\r\n"));
-    out_.write(row_.data(), static_cast<std::streamsize>(row_.size()));
-    row_.clear();
+  template <typename Append>
+  void write(Append append, const Buffer& constants) {
+    for (const Column& column : kColumns) {
+      if (&column != kColumns) row_.push_back(',');
+      append(column);
+    }
+    row_.append(constants);
+    write_row(row_, out_);
   }
 
   const Report& report_;

@@ -7,6 +7,7 @@
 #include <cmath>
 #include <iterator>
 #include <optional>
+#include <ostream>
 #include <string>
 #include <string_view>
 
@@ -47,6 +48,13 @@ inline void append_text(Buffer& row, std::string_view words) {
 template <typename Number>
 void append_number(Buffer& row, const Number& number) {
   fmt::format_to(std::back_inserter(row), "{}", number);
+}
+
+/// Writes a row with its line end, and empties it.
+inline void write_row(Buffer& row, std::ostream& out) {
+  row.append(std::string_view("\r\n"));
+  out.write(row.data(), static_cast<std::streamsize>(row.size()));
+  row.clear();
 }
 
 /// Appends nothing if the number is missing or not finite.
