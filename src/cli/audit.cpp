@@ -23,7 +23,6 @@
 #include "kbench/run_file.hpp"
 #include "os/installation.hpp"
 #include "run/eval/audit_run.hpp"
-#include "run/process/judge_client.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -82,10 +81,7 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
                   audited.outcome == AuditOutcome::kDegenerate, audited.seconds);
     audits.emplace(audited.problem.str(), std::move(audited));
   });
-  if (!finished) {
-    tell("\nkbench: interrupted; finished problems are in {}: go on with --resume\n", out.string());
-    return kInterrupted;
-  }
+  if (!finished) return interrupted("problems", out);
   writer.write_end(run.secret(), !faulty);
   std::vector<ProblemAudit> ordered;
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
@@ -126,11 +122,7 @@ Subcommand add_audit(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {
     take_judging_options(*command, arguments->judging, arguments->options.check);
-    try {
-      return audit(*arguments, install_cancel());
-    } catch (const run::Cancelled&) {
-      return kInterrupted;
-    }
+    return audit(*arguments, install_cancel());
   };
   return {command, run_it};
 }

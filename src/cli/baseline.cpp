@@ -25,7 +25,6 @@
 #include "os/installation.hpp"
 #include "protocol/timing_method.hpp"
 #include "record/stored_baselines.hpp"
-#include "run/process/judge_client.hpp"
 #include "score/kernelbench.hpp"
 
 namespace kbench::cli {
@@ -149,10 +148,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     writer.write(std::move(record), details);
   });
-  if (!finished) {
-    tell("\nkbench: interrupted; finished problems are in {}: go on with --resume\n", out.string());
-    return kInterrupted;
-  }
+  if (!finished) return interrupted("problems", out);
   writer.write_end(run.secret(), !faulty);
   print_times(read_run(out), out, options);
   tell("times: {}; kbench eval --baseline-file {} uses them\n", out.string(), out.string());
@@ -193,11 +189,7 @@ Subcommand add_baseline(CLI::App& app) {
       throw UsageError("kbench baseline measures times and cannot be combined with --timing none");
     if (kernelbench_row(arguments->options.precision) != nullptr)
       throw UsageError("--kb-compat has no baseline times: import KernelBench's times instead");
-    try {
-      return measure(*arguments, install_cancel());
-    } catch (const run::Cancelled&) {
-      return kInterrupted;
-    }
+    return measure(*arguments, install_cancel());
   };
   return {command, run_it};
 }

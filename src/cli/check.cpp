@@ -21,7 +21,6 @@
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 #include "report/text/workflow_commands.hpp"
-#include "run/process/judge_client.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -187,13 +186,7 @@ Subcommand add_check(CLI::App& app) {
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON instead of text");
   command->footer("Exit codes: 0 all files are fine; 3 a file would not be scored; 2 usage.");
-  return {command, [arguments] {
-            try {
-              return check(*arguments);
-            } catch (const run::Cancelled&) {
-              return kInterrupted;
-            }
-          }};
+  return {command, [arguments] { return check(*arguments); }};
 }
 
 }  // namespace kbench::cli

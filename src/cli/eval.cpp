@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -8,7 +7,6 @@
 #include <memory>
 #include <mutex>
 #include <nlohmann/json.hpp>
-#include <set>
 
 #include "base/hash.hpp"
 #include "base/json/dumped.hpp"
@@ -38,7 +36,6 @@
 #include "report/text/workflow_commands.hpp"
 #include "run/devices.hpp"
 #include "run/prepare/other_sizes.hpp"
-#include "run/process/judge_client.hpp"
 #include "run/schedule/ncu.hpp"
 #include "score/kernelbench.hpp"
 
@@ -163,10 +160,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   };
   const bool finished = judge_rivals(run, options, input.problems, rivals) &&
                         run.run(input.problems, todo, sink) && !cancelled();
-  if (!finished) {
-    tell("\nkbench: interrupted; finished records are in {}: go on with --resume\n", out.string());
-    return kInterrupted;
-  }
+  if (!finished) return interrupted("records", out);
   writer.write_end(run.secret(), !faulty);
   const int gate = report_on(read_run(out), arguments.report, std::nullopt);
   tell("records: {}\n", out.string());
@@ -366,13 +360,7 @@ Subcommand add_eval(CLI::App& app) {
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - cannot be combined with other --candidates");
     const Installation installation = find_installation();
-    const int cancel_fd = install_cancel();
-    try {
-      return stream ? run_stream(*arguments, installation, cancel_fd)
-                    : run_batch(*arguments, installation, cancel_fd);
-    } catch (const run::Cancelled&) {
-      return kInterrupted;
-    }
+    return (stream ? run_stream : run_batch)(*arguments, installation, install_cancel());
   };
   return {command, run};
 }

@@ -9,6 +9,7 @@
 #include "base/version.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/eval_input.hpp"
+#include "cli/options/judging_options.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
@@ -23,12 +24,6 @@ struct ImportArguments {
   int level = 0;
   ImportOptions options;
 };
-
-std::vector<std::string> precision_names() {
-  std::vector<std::string> names;
-  for (const Precision& row : precisions()) names.emplace_back(row.name);
-  return names;
-}
 
 int import(const ImportArguments& arguments) {
   ImportOptions options = arguments.options;
@@ -87,7 +82,7 @@ Subcommand add_import(CLI::App& app) {
       ->add_option(
           "--precision", options.precision,
           "precision of KernelBench's run (default: from generation_config.yaml, else native)")
-      ->check(one_of(precision_names()));
+      ->check(one_of(names_of(precisions())));
   command->add_option("--hardware", options.hardware,
                       "GPU of the results and baseline times; replaces the GPU that they name");
   return {command, [arguments] { return import(*arguments); }};

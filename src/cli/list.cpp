@@ -19,13 +19,11 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/reduce_sizes_option.hpp"
 #include "cli/terminal/cancel.hpp"
-#include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/ptx.hpp"
 #include "kbench/run.hpp"
 #include "os/device_probe.hpp"
 #include "os/installation.hpp"
-#include "run/process/judge_client.hpp"
 #include "run/schedule/signature_source.hpp"
 
 namespace kbench::cli {
@@ -164,14 +162,7 @@ Subcommand add_list(CLI::App& app) {
   command->add_flag("--names", options->names,
                     "Every name that a plan may use, and a skeleton that compiles");
   command->add_flag("--json", options->json, "JSON instead of text");
-  const auto run_it = [options] {
-    try {
-      return list(*options);
-    } catch (const run::Cancelled&) {
-      return kInterrupted;
-    }
-  };
-  return {command, run_it};
+  return {command, [options] { return list(*options); }};
 }
 
 }  // namespace kbench::cli

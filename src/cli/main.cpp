@@ -18,6 +18,7 @@
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "os/descriptor_limit.hpp"
+#include "run/process/worker_host.hpp"
 
 namespace {
 
@@ -112,6 +113,8 @@ int main(int argc, char** argv) {
     const int code = run(argc, argv);
     std::cout.flush();
     return code;
+  } catch (const kbench::run::Cancelled&) {
+    return kbench::cli::kInterrupted;
   } catch (const kbench::UsageError& error) {
     return say(error, kUsage);
   } catch (const std::exception& error) {

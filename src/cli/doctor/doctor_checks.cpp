@@ -5,7 +5,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 
 #include "cli/doctor/doctor.hpp"
 #include "os/installation.hpp"

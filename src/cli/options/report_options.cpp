@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "cli/options/judging_options.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "cli/terminal/terminal.hpp"
@@ -18,13 +19,6 @@
 
 namespace kbench::cli {
 namespace {
-
-std::string format_names() {
-  std::string names;
-  for (const ReportFormat& format : report_formats())
-    names += (names.empty() ? "" : ", ") + std::string(format.name);
-  return names;
-}
 
 std::vector<ReportFile> report_files_of(const ReportArguments& arguments) {
   std::vector<ReportFile> report_files;
@@ -78,7 +72,7 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
   app.add_option(
          format_option, a.formats,
          fmt::format("FORMAT, FORMAT=FILE or svg=FOLDER; FORMAT is one of {}; may be repeated",
-                     format_names()))
+                     fmt::join(names_of(report_formats()), ", ")))
       ->allow_extra_args(false);
   app.add_option("--p", a.options.p, "speedups p of fast_p")
       ->type_name("P[,…]")
