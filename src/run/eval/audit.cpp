@@ -26,12 +26,6 @@ using run::JudgeClient;
 /// If the judge died, the problem is tried once more with a new judge.
 constexpr int kAttempts = 2;
 
-run::WorkerLimits limits_for(double problem_limit_s) {
-  run::WorkerLimits limits;
-  limits.problem = std::chrono::milliseconds(static_cast<long long>(problem_limit_s * 1000));
-  return limits;
-}
-
 void fail(ProblemAudit& audit, AuditOutcome outcome, std::string_view cause, std::string message) {
   audit.outcome = outcome;
   audit.cause = cause;
@@ -48,7 +42,9 @@ void take(ProblemAudit& audit, run::AuditedAnswers audited) {
 
 struct AuditRun::Impl : run::RunSetup {
   Impl(Installation from, AuditOptions asked, Observer& observer, int cancel)
-      : RunSetup(std::move(from), std::move(asked.check), limits_for(asked.problem_limit_s),
+      : RunSetup(std::move(from), std::move(asked.check),
+                 {.problem = std::chrono::milliseconds(
+                      static_cast<long long>(asked.problem_limit_s * 1000))},
                  observer, cancel),
         problem_limit_s(asked.problem_limit_s),
         jobs(asked.jobs) {

@@ -18,6 +18,15 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
+template <typename Act>
+void if_server_lives(Act act) {
+  try {
+    act();
+  } catch (const Error&) {
+    // Nothing to do: the fork server has ended, and its children with it.
+  }
+}
+
 }  // namespace
 
 JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd, const std::string& visible_gpu)
@@ -29,11 +38,7 @@ JudgeClient::JudgeClient(WorkerHost& host, int cancel_fd, const std::string& vis
 }
 
 JudgeClient::~JudgeClient() {
-  try {
-    host_.kill_child(pid_);
-  } catch (const Error&) {
-    // Nothing to do: the fork server has ended, and its children with it.
-  }
+  if_server_lives([&] { host_.kill_child(pid_); });
 }
 
 std::string JudgeClient::death_report(const char* what) {
@@ -189,12 +194,7 @@ WarmCandidate::WarmCandidate(WorkerHost& host, const std::string& device,
 }
 
 WarmCandidate::~WarmCandidate() {
-  if (pid_ < 0) return;
-  try {
-    host_.kill_child(pid_);
-  } catch (const Error&) {
-    // Nothing to do: the fork server has ended, and its children with it.
-  }
+  if (pid_ >= 0) if_server_lives([&] { host_.kill_child(pid_); });
 }
 
 void WarmCandidate::wait_warm(std::chrono::milliseconds limit, int cancel_fd) {
@@ -259,11 +259,7 @@ void StartedCandidate::open_service(CandidateJob& job, ExtensionBuilder& builder
 }
 
 StartedCandidate::~StartedCandidate() {
-  try {
-    finish(std::chrono::milliseconds(0));
-  } catch (const Error&) {
-    // Nothing to do: the fork server has ended, and its children with it.
-  }
+  if_server_lives([&] { finish(std::chrono::milliseconds(0)); });
 }
 
 bool StartedCandidate::wait_settled(std::chrono::milliseconds limit, int cancel_fd) const {
