@@ -2,10 +2,9 @@
 #include "plan/eval.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
-#include <cmath>
-#include <limits>
 
 namespace kbench::plan {
 namespace {
@@ -236,14 +235,10 @@ PlanValue Evaluator::call(const Expr& expr) {
   const auto row = std::ranges::find(rows, expr.text, &FunctionRow::name);
   if (row == rows.end()) {
     std::vector<std::string_view> known;
-    std::string usages;
-    for (const FunctionRow& function : rows) {
-      known.push_back(function.name);
-      usages += (usages.empty() ? "" : ", ") + std::string(function.name);
-    }
+    for (const FunctionRow& function : rows) known.push_back(function.name);
     fail(expr.at,
          fmt::format("there is no function `{}`{}; there are {}", expr.text.substr(0, 60),
-                     did_you_mean(expr.text, known), usages),
+                     did_you_mean(expr.text, known), fmt::join(known, ", ")),
          "unknown_name");
   }
   if (expr.children.size() < row->min_arguments || expr.children.size() > row->max_arguments) {

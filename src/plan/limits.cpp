@@ -2,11 +2,9 @@
 #include "plan/limits.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <limits>
-#include <string>
 
 namespace kbench::plan {
 namespace {

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: MIT
 #include "report/format/annotations.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <tuple>
 
 #include "base/text.hpp"
 #include "kbench/candidate.hpp"

@@ -2,6 +2,7 @@
 #include "report/html/html_data.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -104,12 +105,6 @@ std::optional<double> began_at(const Report& report) {
   return start;
 }
 
-std::string joined_flags(const Record& record) {
-  std::string text;
-  for (const std::string& flag : record.flags) text += (text.empty() ? "" : ", ") + flag;
-  return text;
-}
-
 std::string rows(const Report& report, const std::optional<double>& start) {
   Columns columns(report);
   columns.name("count");
@@ -124,7 +119,8 @@ std::string rows(const Report& report, const std::optional<double>& start) {
   columns.texts("trust", "trusts",
                 [](const Record& r) { return r.timing ? r.timing->trust.str() : std::string(); });
   columns.texts("judge", "judges", [](const Record& r) { return r.judge.str(); });
-  columns.texts("flags", "flag_sets", joined_flags);
+  columns.texts("flags", "flag_sets",
+                [](const Record& r) { return fmt::format("{}", fmt::join(r.flags, ", ")); });
   columns.numbers("time_ms", [](const Record& r) { return time_ms(r, "candidate"); });
   columns.numbers("baseline_ms", [&](const Record& r) { return time_ms(r, report.baseline); });
   const auto speedup = [&](double Speedup::*field) {

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "run/eval/eval_run.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <thread>
 

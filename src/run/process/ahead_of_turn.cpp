@@ -9,7 +9,6 @@
 #include <chrono>
 #include <csignal>
 #include <fstream>
-#include <string>
 #include <string_view>
 #include <thread>
 

@@ -5,10 +5,8 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 #include <optional>
-#include <thread>
 #include <tuple>
 #include <utility>
 
@@ -129,12 +127,7 @@ class CpuDevice final : public Device {
     if (flush_.empty()) flush_.resize(kFlushBytes / sizeof(std::uint64_t));
     for (std::size_t i = 0; i < flush_.size(); i += 8) ++flush_[i];
   }
-  double time_ms(const std::function<void()>& call, bool) override {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-        .count();
-  }
+  double time_ms(const std::function<void()>& call, bool) override { return wall_ms(call); }
   std::string_view timing_method() const override { return "wall"; }
 
  private:
