@@ -119,7 +119,7 @@ struct OtherTimes {
 /// How a record was timed, and its times. `sides` holds "candidate" and each baseline by name.
 struct Timing {
   Interned method;  ///< "events_held_net", "events", "wall"
-  Interned trust;   ///< "own_code", "confirmed", "self_reported"
+  Interned trust;   ///< "own_clock", "bounded", "own_code", "confirmed", "self_reported"
   std::map<Interned, SideTiming> sides;
   /// Wall-clock bounds by subject. Empty if the candidate's process runs no host code of its own,
   /// or if none were taken.
@@ -133,8 +133,8 @@ struct Timing {
   /// references that `kbench baseline` times on a GPU.
   std::shared_ptr<const OtherTimes> beside_kernels = {};
 
-  /// True if `sides` holds wall-clock bounds, one for each block, because the candidate's reported
-  /// times were not confirmed.
+  /// True if the times in `sides` include host code: those of calls alone, or wall-clock bounds,
+  /// one for each block, because the candidate's reported times were not confirmed.
   bool is_bounded() const;
 };
 

@@ -215,8 +215,6 @@ enum class TimeClock : std::uint32_t {
   kHost,    ///< the host's clock, each call on an idle device
   kDevice,  ///< a GPU's records of its work: two times a call, span and busy; none if it has
             ///< no records
-  kGraph,   ///< one call of each set in a CUDA graph, replayed once: one time for all, the mean of
-            ///< a call; none if it cannot be captured
   kGate,    ///< the judge's own clock, with the calls of a block queued behind its gate
 };
 
@@ -268,6 +266,8 @@ struct QueueBody {
   std::uint32_t poison = 0xff;  ///< as in CallBody, before all calls
   std::uint32_t traced = 0;     ///< 1: its work is traced, for a kTrace
   std::uint32_t stepped = 0;    ///< 1: each call is a block of its own, numbered in order
+  std::uint32_t copies = 0;     ///< 1: outputs are copied to their buffers, inside of the time
+  std::uint32_t alone = 0;      ///< 1: one call, the gate is open; it may write to its inputs
   std::uint32_t reserved = 0;
 };
 

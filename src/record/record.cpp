@@ -129,7 +129,9 @@ json to_json(const Finding& finding) {
           {"message", finding.message},     {"count", finding.count}};
 }
 
-bool Timing::is_bounded() const { return trust == "self_reported" && !bounds.empty(); }
+bool Timing::is_bounded() const {
+  return trust == "bounded" || (trust == "self_reported" && !bounds.empty());
+}
 
 bool is_own_judge(const Interned& judge) { return judge == kOwnJudge || judge == kEvalModeJudge; }
 

@@ -43,7 +43,7 @@ class StoredBaselines {
   /// The baselines to measure alongside a candidate, because there is no stored time for its
   /// problem. Baseline candidates are never among them. But if a baseline candidate is requested,
   /// the result is not empty: a baseline measured alongside both shows how the device's speed has
-  /// changed. With a `method` ("events", "cupti", "cupti_busy", "graph", "wall"): those without
+  /// changed. With a `method` ("events", "cupti", "cupti_busy", "gated", "wall"): those without
   /// times by that method, with or without a blocked stream.
   std::vector<std::string> missing(const Record& blank, const std::vector<std::string>& baselines,
                                    std::string_view method = {}) const;

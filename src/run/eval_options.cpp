@@ -37,8 +37,6 @@ std::string method_prefix(const EvalOptions& options) {
   switch (clock_of(options)) {
     case protocol::TimeClock::kDevice:
       return options.score == kBusyScore ? "cupti_busy" : "cupti";
-    case protocol::TimeClock::kGraph:
-      return "graph";
     case protocol::TimeClock::kGate:
       return "gated";
     case protocol::TimeClock::kHost:

@@ -102,20 +102,23 @@ TEST_F(GpuGate, CountsWorkOnASideStream) {
   EXPECT_LT(record.speedup.at(0).value, 0.5);
 }
 
-TEST_F(GpuGate, TimesInAnotherWayWhatCannotBeQueued) {
+TEST_F(GpuGate, TimesAloneWhatCannotBeQueuedAndCopiesOutputsThatAreUsedAgain) {
   const Record waits = judged(
       "        self.last = float(x[0, 0].item())\n        return torch.relu(self.linear(x))\n");
   EXPECT_EQ(to_string(waits.outcome), "correct") << waits.message;
   EXPECT_THAT(waits.flags, Contains("gate_synchronizes"));
   ASSERT_TRUE(waits.timing);
-  EXPECT_NE(waits.timing->method.str(), "gated");
+  EXPECT_EQ(waits.timing->method.str(), "bounded");
+  EXPECT_EQ(waits.timing->trust.str(), "bounded");
   const Record kept = judged(
       "        if self.out is None:\n            self.out = torch.empty(256, 512, "
       "device=x.device)\n"
       "        return self.out.copy_(torch.relu(self.linear(x)))\n",
       "        self.out = None\n");
   EXPECT_EQ(to_string(kept.outcome), "correct") << kept.message;
-  EXPECT_THAT(kept.flags, Contains("gate_outputs_elsewhere"));
+  EXPECT_THAT(kept.flags, Contains("reuses_output"));
+  ASSERT_TRUE(kept.timing);
+  EXPECT_EQ(kept.timing->method.str(), "gated");
 }
 
 TEST_F(GpuGate, TimesManyLaunchesInShorterBlocks) {

@@ -151,30 +151,6 @@ TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
   }
 }
 
-TEST_F(KnownTimes, AGraphHasWhatLiesBetweenKernelsAndNothingOfTheHost) {
-  for (const int ns : {2'000, 20'000, 500'000}) {
-    const Record record = eval_spins({ns}, {"--timing", "graph"});
-    ASSERT_TRUE(record.timing.has_value());
-    EXPECT_EQ(record.timing->method, "graph_net");
-    const SideTiming& side = candidate_of(record);
-    const double told_ms = ns * 1e-6;
-    EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms));
-    // From one kernel to the next a GPU takes about a microsecond.
-    EXPECT_LE(side.median_ms, told_ms + 2 * kEdges_ms + tolerance_ms(told_ms));
-    EXPECT_NEAR(side.median_ms, *side.span_ms, kEdges_ms + tolerance_ms(told_ms));
-    EXPECT_LT(*record.timing->floor_ms, 0.003);
-    EXPECT_GE(side.count, 6);
-    EXPECT_TRUE(record.timing->sides.contains("eager"));
-  }
-}
-
-TEST_F(KnownTimes, WhatNoGraphHoldsIsTimedByEvents) {
-  const Record record = eval_module("        self.launch(x, y, 300_000)\n", {"--timing", "graph"});
-  ASSERT_TRUE(record.timing.has_value());
-  EXPECT_THAT(record.timing->method.str(), testing::StartsWith("events"));
-  EXPECT_THAT(record.flags, Contains("no_graph"));
-}
-
 TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
   constexpr double kLaunch_ms = 0.0013, kCall_ms = 0.0003;
   for (const int launches : {1, 20, 200})

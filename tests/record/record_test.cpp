@@ -120,6 +120,14 @@ TEST(Record, LinesOfTheFirstMinorVersionHaveNoFindingsAndNoProfile) {
   EXPECT_FALSE(record.estimate);
 }
 
+TEST(Record, TimesOfCallsAloneAreBounds) {
+  Record record = samples::correct();
+  record.timing->trust = "bounded";
+  EXPECT_TRUE(record.timing->is_bounded());
+  record.timing->trust = "own_clock";
+  EXPECT_FALSE(record.timing->is_bounded());
+}
+
 TEST(Record, BoundsGoTheirWayAndLinesOfBeforeHaveNone) {
   Record record = samples::correct();
   EXPECT_TRUE(to_json(record)["timing"]["bounds"].is_null());

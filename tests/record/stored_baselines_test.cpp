@@ -89,18 +89,18 @@ TEST(StoredBaselines, AreThoseByTheMethodOfTheCandidate) {
   held.sides["eager"].median_ms = 0.015;
   both.timing->beside_kernels = std::make_shared<const OtherTimes>(held);
   const StoredBaselines baselines = stored({record_from_json(to_json(both))});
-  Record module = candidate(), kernel = candidate(), graph = candidate();
+  Record module = candidate(), kernel = candidate(), gated = candidate();
   kernel.timing->method = "events_held_net";
-  graph.timing->method = "graph";
-  for (Record* record : {&module, &kernel, &graph}) {
+  gated.timing->method = "gated";
+  for (Record* record : {&module, &kernel, &gated}) {
     EXPECT_THAT(baselines.missing(*record, {"eager"}), IsEmpty());
     baselines.put_into(*record, {"eager"});
   }
   EXPECT_EQ(module.timing->sides.at("eager").median_ms, 0.020);
   EXPECT_EQ(kernel.timing->sides.at("eager").median_ms, 0.015);
   EXPECT_THAT(kernel.flags, IsEmpty());
-  EXPECT_THAT(graph.speedup, IsEmpty());
-  EXPECT_THAT(graph.flags, ElementsAre("stored_baseline_unlike"));
+  EXPECT_THAT(gated.speedup, IsEmpty());
+  EXPECT_THAT(gated.flags, ElementsAre("stored_baseline_unlike"));
 }
 
 TEST(StoredBaselines, ByAnotherMethodAreMeasured) {
@@ -111,7 +111,7 @@ TEST(StoredBaselines, ByAnotherMethodAreMeasured) {
     return stored({record}).missing(candidate(), {"eager"}, method).size();
   };
   for (const char* method : {"", "events"}) EXPECT_EQ(missing(both, method), 0u) << method;
-  for (const char* method : {"cupti", "cupti_busy", "graph", "wall"})
+  for (const char* method : {"cupti", "cupti_busy", "gated", "wall"})
     EXPECT_EQ(missing(both, method), 1u) << method;
   Record by_records = reference();
   by_records.timing->method = "cupti_held";

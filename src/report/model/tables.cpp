@@ -116,8 +116,10 @@ std::string remarks(const Record& record) {
     add(record.kernel_class);
   }
   if (record.reduced_sizes && record.reduced_sizes->reduced()) add("reduced_sizes");
-  if (record.timing && record.timing->trust == "self_reported")
-    add(record.timing->is_bounded() ? "bound" : "self_reported");
+  if (record.timing && record.timing->is_bounded())
+    add("bound");
+  else if (record.timing && record.timing->trust == "self_reported")
+    add("self_reported");
   if (record.correct_at) add("errors_like=" + record.correct_at->str());
   for (const std::string& flag : record.flags) add(flag);
   if (!record.reused_from.empty()) add("reused");

@@ -69,7 +69,6 @@ class KernelCandidate final : public JudgedCandidate {
     // What is looked at has been looked at; a time is the kernel's own.
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
-    if (body.clock == protocol::TimeClock::kGraph) return replay(sets, body);
     const auto veils = std::exchange(veils_, {});
     for (std::size_t i = 0; i < sets.size(); ++i) {
       const std::uint32_t set = sets[i];
@@ -87,7 +86,7 @@ class KernelCandidate final : public JudgedCandidate {
   bool use_gate(Fd page, Fd, std::uint64_t) override { return device_->use_gate(std::move(page)); }
 
   QueuedCalls queue(std::span<const std::uint32_t> sets, const protocol::QueueBody& body) override {
-    if (std::ranges::any_of(job_.plan.tensors, is_written_input))
+    if (body.alone == 0 && std::ranges::any_of(job_.plan.tensors, is_written_input))
       return refused(GateRefusal::kInputsWritten);
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
@@ -181,17 +180,6 @@ class KernelCandidate final : public JudgedCandidate {
     }
   }
 
-  /// A call of each set at once. What has to be put back before each call would be in the time.
-  std::vector<double> replay(std::span<const std::uint32_t> sets, const protocol::TimeBody& body) {
-    if (std::ranges::any_of(job_.plan.tensors, is_restored)) return {};
-    const auto calls = prepared_calls(sets, body.poison);
-    if (body.cold_cache != 0) device_->flush_cache();
-    const auto ms = device_->replay_ms([&] { run(calls); }, body.held != 0);
-    device_->synchronize();
-    if (!ms) return {};
-    return {*ms / static_cast<double>(sets.size())};
-  }
-
   /// Makes a set's inputs readable. Kernels get addresses under which they cannot write to them.
   void lift(std::uint32_t set, const protocol::VeilKey& key) {
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
@@ -201,11 +189,6 @@ class KernelCandidate final : public JudgedCandidate {
       device_->veil(writable_.at({set, i}).data(), source->size_bytes(),
                     key.of_input(tensor.index));
     }
-  }
-
-  static bool is_restored(const BoundTensor& tensor) {
-    using enum BoundTensor::Role;
-    return tensor.writable && (tensor.role == kInput || tensor.role == kState);
   }
 
   static bool is_written_input(const BoundTensor& tensor) {

@@ -42,6 +42,13 @@ bool ModuleCandidate::use_gate(Fd page, Fd memory, std::uint64_t memory_bytes) {
 bool ModuleCandidate::queue_call(std::uint32_t index, std::vector<protocol::OutputPlace>& places) {
   ModuleSet& set = sets_.at(index);
   for (at::Tensor& output : forward(set, inputs_of(set))) {
+    // Two calls cannot have one place: the judge reads all outputs after the last call.
+    const auto shares = [&](const at::Tensor& earlier) {
+      const auto* begin = static_cast<const std::byte*>(output.const_data_ptr());
+      const auto* other = static_cast<const std::byte*>(earlier.const_data_ptr());
+      return begin < other + earlier.nbytes() && other < begin + output.nbytes();
+    };
+    if (std::ranges::any_of(queued_, shares)) return false;
     const auto offset = exported_offset(output.const_data_ptr(), output.nbytes());
     if (!offset || !output.is_non_overlapping_and_dense() ||
         output.dim() > static_cast<std::int64_t>(protocol::OutputPlace::kMaxDims))
@@ -66,7 +73,7 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
       return job_.plan.tensors[work.first].role == BoundTensor::Role::kInput;
     });
     // They would have to be copied before each call, inside of the time.
-    if (writes_inputs) return refused(GateRefusal::kInputsWritten);
+    if (writes_inputs && body.alone == 0) return refused(GateRefusal::kInputsWritten);
     restore_state(set);
   }
   watch(body.limit_s, false);
@@ -76,11 +83,17 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
   if (trace_ && body.traced == 0) trace_->pause();
   QueuedCalls queued;
   bool in_pool = true;
+  void* stream = ModulePython::current_stream();
+  const auto call = [&](std::size_t i) {
+    ModuleSet& set = sets_.at(sets[i]);
+    if (body.copies != 0)
+      copy_outputs(set, forward(set, inputs_of(set)), stream == nullptr);
+    else
+      in_pool = in_pool && queue_call(sets[i], queued.outputs);
+  };
   try {
     const ModulePython::InExportedPool pool;
-    queue_behind_gate(*device_, ModulePython::current_stream(), body, [&](std::size_t i) {
-      in_pool = in_pool && queue_call(sets[i], queued.outputs);
-    });
+    queue_behind_gate(*device_, stream, body, call);
     if (!in_pool) queued = refused(GateRefusal::kOutputsElsewhere);
   } catch (const CandidateFailure&) {
     // Timed in another way it fails again, or does not.

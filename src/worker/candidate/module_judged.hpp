@@ -69,6 +69,8 @@ class ModuleCandidate : public JudgedCandidate {
   void check_outputs(const std::vector<at::Tensor>& outputs) const;
   /// Copies what a call returned to where the judge looks.
   void keep(ModuleSet& set, const std::vector<at::Tensor>& outputs);
+  /// Queues that; kbench's own copies are on the default stream.
+  void copy_outputs(ModuleSet& set, const std::vector<at::Tensor>& outputs, bool on_default_stream);
   /// Before a call: what was launched until then, by a module's import and constructor, is looked
   /// at and not counted.
   void set_early_apart();

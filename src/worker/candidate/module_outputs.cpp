@@ -88,6 +88,12 @@ void ModuleCandidate::check_outputs(const std::vector<at::Tensor>& outputs) cons
 }
 
 void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& outputs) {
+  copy_outputs(set, outputs, true);
+  device_->synchronize();
+}
+
+void ModuleCandidate::copy_outputs(ModuleSet& set, const std::vector<at::Tensor>& outputs,
+                                   bool on_default_stream) {
   const at::NoGradGuard no_grad;
   std::size_t next = 0;
   for (const auto& [tensor, buffer] : set.works) {
@@ -107,13 +113,12 @@ void ModuleCandidate::keep(ModuleSet& set, const std::vector<at::Tensor>& output
                                          "read could trigger its computation",
                                          bound.info.name)};
     // Avoids torch's copy operator, because a candidate may have registered its own in its place.
-    if (output.is_contiguous() && output.nbytes() == buffer.size_bytes())
+    if (on_default_stream && output.is_contiguous() && output.nbytes() == buffer.size_bytes())
       device_->copy(buffer.data(), static_cast<const std::byte*>(output.const_data_ptr()),
                     buffer.size_bytes());
     else
       view(buffer, bound).copy_(output);
   }
-  device_->synchronize();
 }
 
 }  // namespace kbench::worker

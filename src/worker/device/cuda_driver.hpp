@@ -56,13 +56,6 @@
   X(cuStreamWaitEvent, "cuStreamWaitEvent")                                                     \
   X(cuStreamWaitValue32, "cuStreamWaitValue32_v2")                                              \
   X(cuStreamWriteValue32, "cuStreamWriteValue32_v2")                                            \
-  X(cuStreamBeginCapture, "cuStreamBeginCapture_v2")                                            \
-  X(cuStreamEndCapture, "cuStreamEndCapture")                                                   \
-  X(cuGraphInstantiate, "cuGraphInstantiateWithFlags")                                          \
-  X(cuGraphUpload, "cuGraphUpload")                                                             \
-  X(cuGraphLaunch, "cuGraphLaunch")                                                             \
-  X(cuGraphExecDestroy, "cuGraphExecDestroy")                                                   \
-  X(cuGraphDestroy, "cuGraphDestroy")                                                           \
   X(cuEventCreate, "cuEventCreate")                                                             \
   X(cuEventDestroy, "cuEventDestroy_v2")                                                        \
   X(cuEventRecord, "cuEventRecord")                                                             \

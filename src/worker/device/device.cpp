@@ -42,8 +42,6 @@ void Device::time_by(protocol::TimeClock clock, const std::function<void()>& cal
     times.push_back(time_ms(call, held));
   } else if (clock == protocol::TimeClock::kHost) {
     times.push_back(wall_ms(call));
-  } else if (clock == protocol::TimeClock::kGraph) {
-    if (const auto ms = replay_ms(call, held)) times.push_back(*ms);
   } else if (const auto seen = device_times(call, held)) {
     times.insert(times.end(), {seen->span_ms, seen->busy_ms});
   }

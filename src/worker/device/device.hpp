@@ -212,12 +212,6 @@ class Device {
     (void)call, (void)held;
     return std::nullopt;
   }
-  /// Milliseconds in which the device does as a graph what `calls` queue, held as above; none where
-  /// that cannot be captured, or the device knows no graphs. What else was queued comes before.
-  virtual std::optional<double> replay_ms(const std::function<void()>& calls, bool held) {
-    (void)calls, (void)held;
-    return std::nullopt;
-  }
   /// Milliseconds of `call` by that clock, added to `times` as an answer to a kTime has them.
   void time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
                std::vector<double>& times);

@@ -73,7 +73,6 @@ CudaDevice::~CudaDevice() {
     if (code.module != nullptr) cuda_.cuModuleUnload(code.module);
   if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
   if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
-  if (capture_stream_ != nullptr) cuda_.cuStreamDestroy(capture_stream_);
   if (guard_stream_ != nullptr) cuda_.cuStreamDestroy(guard_stream_);
   cuda_.cuEventDestroy(start_);
   cuda_.cuEventDestroy(stop_);
@@ -135,7 +134,7 @@ SharedBuffer CudaDevice::map_handle(CUmemGenericAllocationHandle handle, Fd fd, 
 
 void CudaDevice::fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) {
   if (size_bytes > 0)
-    check(cuda_.cuMemsetD8Async(device_pointer(data), value, size_bytes, stream_), "memset");
+    check(cuda_.cuMemsetD8Async(device_pointer(data), value, size_bytes, nullptr), "memset");
 }
 
 void CudaDevice::fill_pattern(std::byte* data, std::uint64_t bits, std::size_t element_bytes,
@@ -147,20 +146,20 @@ void CudaDevice::fill_pattern(std::byte* data, std::uint64_t bits, std::size_t e
   if (element_bytes == 1) {
     fill(data, static_cast<std::uint8_t>(bits), count);
   } else if (element_bytes == 2) {
-    check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(bits), count, stream_), "memset");
+    check(cuda_.cuMemsetD16Async(to, static_cast<unsigned short>(bits), count, nullptr), "memset");
   } else if (element_bytes == 4) {
-    check(cuda_.cuMemsetD32Async(to, low, count, stream_), "memset");
+    check(cuda_.cuMemsetD32Async(to, low, count, nullptr), "memset");
   } else if (low == high) {
-    check(cuda_.cuMemsetD32Async(to, low, 2 * count, stream_), "memset");
+    check(cuda_.cuMemsetD32Async(to, low, 2 * count, nullptr), "memset");
   } else {
-    check(cuda_.cuMemsetD2D32Async(to, 8, low, 1, count, stream_), "memset");
-    check(cuda_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, stream_), "memset");
+    check(cuda_.cuMemsetD2D32Async(to, 8, low, 1, count, nullptr), "memset");
+    check(cuda_.cuMemsetD2D32Async(to + 4, 8, high, 1, count, nullptr), "memset");
   }
 }
 
 void CudaDevice::copy(std::byte* to, const std::byte* from, std::size_t size_bytes) {
   if (size_bytes > 0)
-    check(cuda_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), size_bytes, stream_),
+    check(cuda_.cuMemcpyDtoDAsync(device_pointer(to), device_pointer(from), size_bytes, nullptr),
           "memcpy");
 }
 
@@ -230,7 +229,7 @@ void CudaDevice::launch(const LaunchPlan::Launch& launch) {
       std::memcpy(values[i].data(), &addresses_.at(*argument.tensor), sizeof(CUdeviceptr));
     pointers[i] = values[i].data();
   }
-  const LaunchConfig config(launch, stream_);
+  const LaunchConfig config(launch, nullptr);
   check(cuda_.cuLaunchKernelEx(config.get(),
                                (uses_other_ ? other_ : code_).functions.at(launch.symbol),
                                pointers.data(), nullptr),

@@ -60,7 +60,7 @@ class CudaDevice final : public Device {
   void lead(double ms) override;
   double time_ms(const std::function<void()>& call, bool held) override;
   std::string_view timing_method() const override { return "events"; }
-  std::optional<double> replay_ms(const std::function<void()>& calls, bool held) override;
+
   std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override;
   std::optional<SmLimits> sm_limits() override;
   std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override;
@@ -88,9 +88,6 @@ class CudaDevice final : public Device {
                           bool writable);
   void load_into(Code& code, std::string_view image, const LaunchPlan& plan);
   void load_function(Code& code, const LaunchPlan::Launch& launch);
-  /// What `work` queues, on a stream of its own instead of the one that waits for all others, as a
-  /// graph; null where that cannot be had.
-  CUgraph capture(const std::function<void()>& work);
   /// Of an empty kernel, what the events say less what CUPTI says of it.
   std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
   /// Threads for all multiprocessors, which stride over memory.
@@ -112,8 +109,6 @@ class CudaDevice final : public Device {
   bool uses_other_ = false;
   std::vector<CUdeviceptr> addresses_;
   CUevent start_ = nullptr, stop_ = nullptr;
-  CUstream stream_ = nullptr;  ///< of what is queued: the default one, but while it is captured
-  CUstream capture_stream_ = nullptr;
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;

@@ -135,7 +135,7 @@ bool Evaluation::is_shared() {
 
 std::map<std::string, std::vector<double>> Evaluation::bound_times(
     const std::map<std::string, std::vector<double>>& told, Timing& timing) {
-  timing.trust = gated_ ? "own_clock" : "own_code";
+  timing.trust = !gated_ ? "own_code" : is_alone_ ? "bounded" : "own_clock";
   // Nobody but kbench's own code had a say.
   if (!tells_its_times()) return told;
   std::map<std::string, std::vector<double>> bounds;
@@ -156,26 +156,21 @@ std::map<std::string, std::vector<double>> Evaluation::bound_times(
   return confirmed ? told : bounds;
 }
 
-std::size_t Evaluation::calls_at_once() const {
-  return clock_ == protocol::TimeClock::kGraph ? problem_.timed_slots().size() : 1;
-}
-
 std::optional<double> Evaluation::floor_ms() {
   if (gated_) return std::nullopt;
   auto& device = problem_.device();
   if (!device.launch_empty()) return std::nullopt;
   std::vector<double> times;
-  const std::size_t launches = calls_at_once();
   for (int i = 0; i < kFloorCalls; ++i) {
     if (flushes()) device.flush_cache();
     const auto call = [&] {
-      for (std::size_t launch = 0; launch < launches; ++launch) device.launch_empty();
+      device.launch_empty();
       if (tells_its_times()) device.synchronize();
     };
     std::vector<double> seen;
     device.time_by(clock_, call, held_, seen);
     if (seen.empty()) return std::nullopt;
-    times.push_back(seen.front() / static_cast<double>(launches));
+    times.push_back(seen.front());
   }
   return median(std::move(times));
 }
@@ -198,13 +193,9 @@ std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide
 
 void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
   // Whoever tells its times waits inside of them, which takes longer than to be measured.
-  const bool by_events =
-      clock_ == protocol::TimeClock::kEvents || clock_ == protocol::TimeClock::kGraph;
-  if (!tells_its_times() && by_events)
+  if (!tells_its_times() && clock_ == protocol::TimeClock::kEvents)
     timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
   if (!timing.overhead_ms) return;
-  // A replay has one pair of events around all of its calls.
-  timing.overhead_ms = *timing.overhead_ms / static_cast<double>(calls_at_once());
   timing.method = timing.method.str() + "_net";
   for (auto& [side, times] : run.measurements)
     for (double& ms : times) ms = std::max(ms - *timing.overhead_ms, kLeastOwn * ms);

@@ -26,12 +26,23 @@ bool tells(const at::Tensor& output) {
 
 }  // namespace
 
-std::int64_t Evaluation::outputs_digest(std::size_t slot) const {
+std::int64_t Evaluation::digest_of(std::span<const at::Tensor> outputs) {
   std::uint64_t digest = 0;
-  for (const at::Tensor& output : outputs_in(slot))
+  for (const at::Tensor& output : outputs)
     digest = (digest ^ static_cast<std::uint64_t>(content_digest(output))) *
              static_cast<std::uint64_t>(kMix);
   return static_cast<std::int64_t>(digest);
+}
+
+std::int64_t Evaluation::outputs_digest(std::size_t slot) const {
+  return digest_of(outputs_in(slot));
+}
+
+void Evaluation::refuse_late_write(std::size_t slot) const {
+  const auto noted = timed_digests_.find(slot);
+  if (!gated_ || noted == timed_digests_.end() || noted->second == outputs_digest(slot)) return;
+  throw CandidateFailure{Outcome::kCheat, "late_write",
+                         "an output of a timed call changed after the end of its time"};
 }
 
 bool Evaluation::remember_outputs(std::size_t slot) {

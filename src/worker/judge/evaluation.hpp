@@ -204,6 +204,9 @@ class Evaluation {
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
   std::vector<at::Tensor> copy_outputs(std::size_t slot) const;
   std::int64_t outputs_digest(std::size_t slot) const;
+  static std::int64_t digest_of(std::span<const at::Tensor> outputs);
+  /// Throws if the outputs of a gated call are no longer what they were when its time ended.
+  void refuse_late_write(std::size_t slot) const;
   /// Of a call with inputs of its own. Returns whether one before gave the same bits.
   bool remember_outputs(std::size_t slot);
   bool is_old_output(std::size_t slot, const Digests& old) const;
@@ -244,7 +247,11 @@ class Evaluation {
   bool opens_gate();
   /// Prepares gated calls on these slots: buffers, rehearsals, and a block that does not count.
   /// Throws NoSuchTimes.
-  void open_gate(std::span<const std::size_t> slots);
+  void open_gate(std::span<const std::size_t> slots, bool copies);
+  /// Opens the gates for as many of gate_slots_ as can be queued, or for calls alone.
+  void queue_what_fits();
+  /// The same for calls alone, and flags why.
+  void opens_alone(std::string_view why);
   /// The same of all subjects.
   void open_gates(std::span<const std::size_t> slots);
   /// How many calls a block has, by what they take.
@@ -259,6 +266,11 @@ class Evaluation {
   static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
   /// Draws inputs of queued calls, encrypted under the keys that it returns.
   std::vector<protocol::VeilKey> draw_hidden(std::span<const std::size_t> slots);
+  /// Decrypts inputs and flushes the cache; false if another context worked meanwhile.
+  bool show_inputs(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
+  /// Draws inputs and has the process make one call, or none: the time is that until the judge's
+  /// own kernel runs afterwards.
+  GatedBlock run_alone(std::span<const std::size_t> slot, BlockKind kind = BlockKind::kAlone);
   /// Decrypts inputs, opens the gate for a block and takes its time. The process is stopped.
   GatedBlock run_queued(std::uint32_t block, std::span<const std::size_t> slots,
                         std::span<const protocol::VeilKey> keys, double probe_ms);
@@ -289,12 +301,6 @@ class Evaluation {
   /// Milliseconds of a call, the mean of a block, for each block.
   std::vector<double> time_gated(Evaluation& subject, Block block);
   std::vector<double> time_candidate(Block block);
-  /// The same by graphs: one that counts is a call of each timed set, and its time the mean of one.
-  std::vector<double> replay_candidate(Block block);
-  std::vector<double> replay_baseline(const std::string& baseline, Block block);
-  std::vector<std::size_t> replayed_slots(bool counts) const;
-  /// Of which one measurement is the mean.
-  std::size_t calls_at_once() const;
   /// Asks the process for a call of each slot, and what runs in them if it `looks`; it may be asked
   /// again before it has answered.
   void ask_for_times(std::span<const std::size_t> slots, bool looks);
@@ -411,6 +417,10 @@ class Evaluation {
   GateCosts gate_costs_;
   std::vector<std::size_t> gate_slots_;  ///< of the calls that a block can have
   std::map<std::string, std::vector<double>> stepped_times_;  ///< if these count, by side
+  bool copies_ = false;                                ///< outputs are copied inside of gated times
+  bool is_alone_ = false;                              ///< gated calls are alone: BlockKind::kAlone
+  double alone_ms_ = 0;                                ///< what no call alone takes
+  std::map<std::size_t, std::int64_t> timed_digests_;  ///< of outputs at the end of gated times
   bool held_ = false;  ///< timed calls start when all of their work has been queued
   protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
   bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel

@@ -96,8 +96,10 @@ Queued Evaluation::queue_calls(std::span<const std::size_t> slots, double limit_
   const double calls_s = call_limit_s() * std::max(1u, calls);
   const bool stepped = kind == BlockKind::kStepped;
   Queued queued{gate_->clock.next_blocks(stepped ? calls : 1), {}};
-  const protocol::QueueBody head{calls,  queued.first_block,         calls_s,
-                                 poison, kind == BlockKind::kTraced, stepped};
+  const bool alone = kind == BlockKind::kAlone || kind == BlockKind::kAloneTraced;
+  const bool traced = kind == BlockKind::kTraced || kind == BlockKind::kAloneTraced;
+  const protocol::QueueBody head{calls,   queued.first_block,     calls_s, poison, traced,
+                                 stepped, gate_->copies || alone, alone};
   std::string body(reinterpret_cast<const char*>(&head), sizeof head);
   for (const std::size_t slot : slots) {
     const auto index = static_cast<std::uint32_t>(slot);
@@ -144,8 +146,8 @@ std::vector<protocol::VeilKey> Evaluation::draw_hidden(std::span<const std::size
   return keys;
 }
 
-GatedBlock Evaluation::run_queued(std::uint32_t block, std::span<const std::size_t> slots,
-                                  std::span<const protocol::VeilKey> keys, double probe_ms) {
+bool Evaluation::show_inputs(std::span<const std::size_t> slots,
+                             std::span<const protocol::VeilKey> keys) {
   auto& device = problem_.device();
   device.synchronize();
   device.start_guard();
@@ -153,16 +155,41 @@ GatedBlock Evaluation::run_queued(std::uint32_t block, std::span<const std::size
     problem_.slot_set(slots[i]).veil_inputs(device, keys[i]);
   if (flushes()) device.flush_cache();
   device.finish_queued();
+  return device.end_guard();
+}
+
+GatedBlock Evaluation::run_queued(std::uint32_t block, std::span<const std::size_t> slots,
+                                  std::span<const protocol::VeilKey> keys, double probe_ms) {
   GatedBlock seen;
-  seen.worked_ahead = !device.end_guard();
+  seen.worked_ahead = !show_inputs(slots, keys);
   const auto times = gate_->clock.run(block, std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
   if (!times) {
     gate_->clock.release();
     throw NoSuchTimes{"gate_synchronizes"};
   }
   seen.times = *times;
-  if (const auto look = device.look_for_others(probe_ms, &seen.start_ms))
+  if (const auto look = problem_.device().look_for_others(probe_ms, &seen.start_ms))
     seen.worked_on = look->taken_ms > 0;
+  return seen;
+}
+
+GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind kind) {
+  freeze(true);
+  const auto keys = draw_hidden(slot);
+  GatedBlock seen;
+  seen.worked_ahead = !show_inputs(slot, keys);
+  const bool is_probed = slot.empty() || protocol::random_nonce() % 2 == 0;
+  const auto start = protocol::Clock::now();
+  queue_calls(slot, 0, kind);
+  if (!gate_->clock.wait_done(std::max(kLeastRun_ms, 1000 * call_limit_s())))
+    throw NoSuchTimes{"gate_synchronizes"};
+  const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+  if (const auto look =
+          problem_.device().look_for_others(is_probed ? kProbe_ms : kStep_ms, &seen.start_ms))
+    seen.worked_on = look->taken_ms > 0;
+  seen.times.run_ms = took.count() + seen.start_ms;
+  freeze(true);
+  keep_queued(slot, {});
   return seen;
 }
 
@@ -203,16 +230,27 @@ std::vector<double> Evaluation::run_steps(std::span<const std::size_t> slots,
   return steps_ms;
 }
 
-/// Copies outputs in the process's own memory to where the judge compares them.
+/// Notes what outputs are when the clock has stopped, and copies those in the process's own memory
+/// to where the judge compares them. Its GPU work could still write to either.
 void Evaluation::keep_queued(std::span<const std::size_t> slots,
                              std::span<const protocol::OutputPlace> places) {
-  if (places.empty() || request_.baseline) return;
+  if (request_.baseline) return;
+  if (places.empty()) {
+    for (const std::size_t slot : slots) timed_digests_[slot] = outputs_digest(slot);
+    return;
+  }
   std::size_t next = 0;
-  for (const std::size_t slot : slots)
-    for (at::Tensor& output : outputs_in(slot)) {
+  for (const std::size_t slot : slots) {
+    std::vector<at::Tensor> own;
+    for (const at::Tensor& output : outputs_in(slot)) {
       if (next == places.size()) throw other_place();
-      output.copy_(view_of(gate_->outputs, places[next++], output));
+      own.push_back(
+          view_of(gate_->outputs, places[next++], output).clone(at::MemoryFormat::Contiguous));
     }
+    timed_digests_[slot] = digest_of(own);
+    const auto outputs = outputs_in(slot);
+    for (std::size_t i = 0; i < own.size(); ++i) outputs[i].copy_(own[i]);
+  }
   if (next != places.size()) throw other_place();
   problem_.device().synchronize();
 }
@@ -242,7 +280,7 @@ SharedBuffer Evaluation::output_memory(std::size_t calls) {
   }
 }
 
-void Evaluation::open_gate(std::span<const std::size_t> slots) {
+void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
   freeze(false);
   if (request_.baseline && !watch_) {
     watch_.emplace(verdict_.phases_s);
@@ -264,7 +302,9 @@ void Evaluation::open_gate(std::span<const std::size_t> slots) {
   gate_->switches_ms.clear();
   gate_->starts_ms.clear();
   // A baseline's is ready since an earlier candidate.
-  if (gate_->ready_calls == slots.size()) return;
+  if (gate_->ready_calls == slots.size() && gate_->copies == copies) return;
+  gate_->ready_calls = 0;
+  gate_->copies = copies;
   // With an open gate first: allocators, lazy loading and autotuners would wait for a closed one.
   for (int i = 0; i < 2; ++i) {
     gate_->queueing_ms = 0;
@@ -300,7 +340,7 @@ GateCosts Evaluation::gate_costs() {
 void Evaluation::open_gates(std::span<const std::size_t> slots) {
   for (const auto& [baseline, process] : *baselines_) {
     try {
-      process->open_gate(slots);
+      process->open_gate(slots, copies_);
       gate_costs_ = process->gate_costs();
     } catch (const CandidateFailure& failure) {
       fmt::print(stderr, "kbench judge: the process of {}: {}: {}\n", baseline, failure.cause,
@@ -308,7 +348,7 @@ void Evaluation::open_gates(std::span<const std::size_t> slots) {
       throw NoSuchTimes{"gate_no_baseline"};
     }
   }
-  open_gate(slots);
+  open_gate(slots, copies_);
 }
 
 bool Evaluation::opens_gate() {
@@ -321,18 +361,11 @@ bool Evaluation::opens_gate() {
     if (baselines_->empty() || !std::ranges::all_of(problem_.baselines(), has_process))
       throw NoSuchTimes{"gate_no_baseline"};
     gate_slots_ = problem_.timed_slots();
-    if (problem_.follows_calls(gate_slots_.front())) throw NoSuchTimes{"gate_keeps_state"};
-    while (true) {
-      try {
-        open_gates(gate_slots_);
-        break;
-      } catch (const NoSuchTimes& none) {
-        // Fewer calls may fit into the queue of a stream.
-        if (none.flag != "gate_synchronizes" || gate_slots_.size() == 1) throw;
-        gate_slots_.resize((gate_slots_.size() + kFewerCalls - 1) / kFewerCalls);
-      }
-    }
-    gate_slots_.resize(calls_of_block());
+    copies_ = is_alone_ = false;
+    if (problem_.follows_calls(gate_slots_.front()))
+      opens_alone("gate_keeps_state");
+    else
+      queue_what_fits();
     freeze(true);
     return true;
   } catch (const NoSuchTimes& none) {
@@ -340,6 +373,46 @@ bool Evaluation::opens_gate() {
     freeze(true);
     return false;
   }
+}
+
+void Evaluation::queue_what_fits() {
+  while (true) {
+    try {
+      open_gates(gate_slots_);
+      gate_slots_.resize(calls_of_block());
+      return;
+    } catch (const NoSuchTimes& none) {
+      freeze(true);
+      if (none.flag == "gate_outputs_elsewhere" && !copies_) {
+        copies_ = true;
+        flag("reuses_output");
+      } else if (none.flag == "gate_synchronizes" && gate_slots_.size() > 1) {
+        // Fewer calls may fit into the queue of a stream.
+        gate_slots_.resize((gate_slots_.size() + kFewerCalls - 1) / kFewerCalls);
+      } else if (none.flag == "gate_synchronizes" || none.flag == "gate_inputs_written") {
+        return opens_alone(none.flag);
+      } else {
+        throw;
+      }
+    }
+  }
+}
+
+void Evaluation::opens_alone(std::string_view why) {
+  flag(why);
+  is_alone_ = true;
+  const auto costs = [](Evaluation& subject) {
+    std::vector<double> empty_ms;
+    for (int i = 0; i < kEmptyBlocks; ++i) empty_ms.push_back(subject.run_alone({}).times.run_ms);
+    return median_of(std::move(empty_ms));
+  };
+  for (const auto& [baseline, process] : *baselines_) {
+    process->open_gate({}, false);
+    gate_costs_ = process->gate_costs();
+    alone_ms_ = costs(*process);
+    process->freeze(true);
+  }
+  open_gate({}, false);
 }
 
 std::size_t Evaluation::calls_of_block() const {

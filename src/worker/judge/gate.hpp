@@ -18,7 +18,9 @@ class Evaluation;
 /// like a candidate's, and serves all candidates.
 using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
-enum class BlockKind : std::uint8_t { kTimed, kTraced, kStepped };
+/// `kAlone…`: a call whose work cannot be queued, or that changes what the next one finds. The gate
+/// is open, and the time has its host code in it.
+enum class BlockKind : std::uint8_t { kTimed, kTraced, kStepped, kAlone, kAloneTraced };
 
 /// Calls that a process has queued.
 struct Queued {
@@ -33,6 +35,7 @@ struct Gate {
   double queueing_ms = 0;       ///< what queueing a block takes at least
   double calls_ms = 0;          ///< what the calls of a block take about
   std::size_t ready_calls = 0;  ///< for blocks of so many calls everything has been allocated
+  bool copies = false;          ///< outputs are copied to their buffers behind each call
   int void_blocks = 0;          ///< those with work before their start or after their end
   std::vector<double> switches_ms, starts_ms;           ///< of all closed blocks
   std::map<std::string, std::vector<double>> steps_ms;  ///< of stepped calls, by subject

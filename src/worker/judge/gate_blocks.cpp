@@ -17,6 +17,8 @@ constexpr double kStepSlack_ms = 0.002, kStepSlack = 0.1, kCommonSlack = 1.25;
 constexpr std::size_t kSteppedTimes = 24;
 /// Outputs of steps that are compared.
 constexpr std::size_t kCheckedSteps = 2;
+/// A call alone takes some of its time, whatever an empty one takes.
+constexpr double kLeastAlone = 0.1;
 
 }  // namespace
 
@@ -34,6 +36,7 @@ void Evaluation::note_gate() {
 
 std::vector<std::size_t> Evaluation::gated_slots() const {
   auto slots = gate_slots_;
+  if (is_alone_) return {slots[protocol::random_nonce() % slots.size()]};
   const std::size_t fewest = slots.size() - slots.size() / 4;
   slots.resize(fewest + protocol::random_nonce() % (slots.size() - fewest + 1));
   return slots;
@@ -41,7 +44,10 @@ std::vector<std::size_t> Evaluation::gated_slots() const {
 
 void Evaluation::trace_gated_block() {
   const auto slots = gated_slots();
-  run_block(slots, BlockKind::kTraced);
+  if (is_alone_)
+    run_alone(slots, BlockKind::kAloneTraced);
+  else
+    run_block(slots, BlockKind::kTraced);
   asked_slots_ = slots;
   look_at_timed_outputs();
   check_timed_output(slots[protocol::random_nonce() % slots.size()]);
@@ -62,7 +68,7 @@ std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block) {
     const auto slots = gated_slots();
     GatedBlock seen;
     try {
-      seen = subject.run_block(slots);
+      seen = is_alone_ ? subject.run_alone(slots) : subject.run_block(slots);
     } catch (const CandidateFailure&) {
       if (&subject == this) throw;
       throw NoSuchTimes{"gate_no_baseline"};
@@ -72,7 +78,9 @@ std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block) {
       --i;
       continue;
     }
-    times.push_back(gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
+    times.push_back(is_alone_
+                        ? std::max(seen.times.run_ms - alone_ms_, kLeastAlone * seen.times.run_ms)
+                        : gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
     if (&subject != this || is_aside_) continue;
     refuse_written(slots);
     asked_slots_ = slots;
@@ -120,6 +128,7 @@ void Evaluation::step_subjects(std::map<std::string, std::vector<double>>& steps
 }
 
 void Evaluation::count_late_ends(TimedRun& run) {
+  if (is_alone_) return;  // the start of the judge's kernel is in these times
   const auto calls = static_cast<double>(gate_slots_.size());
   auto& times = run.measurements.at("candidate");
   for (const auto& [name, process] : *baselines_) {
@@ -133,7 +142,7 @@ void Evaluation::count_late_ends(TimedRun& run) {
 }
 
 void Evaluation::compare_with_steps(const TimedRun& run) {
-  if (gate_slots_.size() < 2) return;  // a call alone has nothing to be computed with
+  if (gate_slots_.size() < 2 || is_alone_) return;  // nothing to be computed together
   std::map<std::string, std::vector<double>> steps_ms;
   for (const auto& [name, times] : run.measurements) steps_ms[name];
   step_subjects(steps_ms);

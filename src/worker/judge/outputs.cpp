@@ -47,6 +47,8 @@ void Evaluation::check_timed_output(std::size_t slot) {
     problem_.look_closer(slot);
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
+  // After they have been compared: what was compared is what they were.
+  refuse_late_write(slot);
   if (result.wrong_elements == 0) return;
   refuse_old_outputs(slot, result, repeated_outputs_);
   if (settles_timed(slot, result)) return;

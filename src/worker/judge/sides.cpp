@@ -62,7 +62,6 @@ std::vector<std::size_t> Evaluation::slots_of(Block block) {
 }
 
 std::vector<double> Evaluation::time_candidate(Block block) {
-  if (clock_ == protocol::TimeClock::kGraph) return replay_candidate(block);
   if (has_host_code() && block.counted > 0 && !is_aside_ && is_looked_before())
     gated_ ? trace_gated_block() : look_at_block(block);
   if (clock_ == protocol::TimeClock::kGate) return time_gated(*this, block);
@@ -187,9 +186,7 @@ std::vector<double> Evaluation::times_told(protocol::Message& message, std::size
     take_class(called);
   }
   if (clock_ == protocol::TimeClock::kDevice) return take_device_times(times_in(message), calls);
-  if (clock_ != protocol::TimeClock::kGraph) return times_of(message, calls);
-  if (message.body.empty()) throw NoSuchTimes{"no_graph"};
-  return times_of(message, 1);
+  return times_of(message, calls);
 }
 
 std::vector<double> Evaluation::take_device_times(const std::vector<double>& pairs,
@@ -243,7 +240,6 @@ bool Evaluation::prepare_baseline(const std::string& baseline) {
 std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block block) {
   if (clock_ == protocol::TimeClock::kGate) return time_gated(*baselines_->at(baseline), block);
   const MathSpan span(problem_.host(), find_baseline(baseline)->tf32);
-  if (clock_ == protocol::TimeClock::kGraph) return replay_baseline(baseline, block);
   auto& device = problem_.device();
   const auto slots = slots_of(block);
   std::vector<double> times;

@@ -89,10 +89,6 @@ void Evaluation::time_subjects() {
   // What host code of the candidate's own queues could run beside the stream that is held.
   clock_ = on_gpu ? problem_.options().clock : protocol::TimeClock::kEvents;
   if (clock_ == protocol::TimeClock::kGate && !gated_) clock_ = protocol::TimeClock::kEvents;
-  if (clock_ == protocol::TimeClock::kGraph && tells_its_times()) {
-    clock_ = protocol::TimeClock::kEvents;  // host code cannot be told to be captured
-    flag("no_graph");
-  }
   held_ = problem_.options().held && !has_host_code() && on_gpu && !gated_ &&
           clock_ != protocol::TimeClock::kHost;
   choose_lead(sides);
@@ -117,8 +113,6 @@ void Evaluation::time_subjects() {
   watch_->lap("timing");
   freeze(false);
   timing.method = method();
-  // The calls of a replay follow one another without a step between.
-  if (clock_ == protocol::TimeClock::kGraph) flag("not_veiled");
   timing.floor_ms = floor_ms();
   verdict_.raw_ms = run.measurements;
   if (gated_) note_gate();
@@ -220,7 +214,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
   const auto state = [&] { return problem_.device().state(); };
   while (true) {
     std::vector<TimedSide> sides = asked;
-    if (clock_ == protocol::TimeClock::kGraph || gated_)
+    if (gated_)
       for (TimedSide& side : sides) side.max_counted = 1;  // each is many calls
     try {
       return measure_sides(sides, limits, state);
@@ -238,9 +232,8 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
 }
 
 std::string Evaluation::method() const {
-  if (gated_) return "gated";
+  if (gated_) return is_alone_ ? "bounded" : "gated";
   if (clock_ == protocol::TimeClock::kHost) return "wall";
-  if (clock_ == protocol::TimeClock::kGraph) return "graph";
   std::string method(problem_.device().timing_method());
   if (clock_ == protocol::TimeClock::kDevice)
     method = problem_.options().score == "busy" ? "cupti_busy" : "cupti";

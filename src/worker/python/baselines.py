@@ -26,25 +26,25 @@ def use_cache(folder):
 
 
 class _Captured:
-    """Calls of models on fixed arguments as a CUDA graph, without launches from the host. Graphs
+    """A call of a model on fixed arguments as a CUDA graph, without launches from the host. Graphs
     share their memory, so no two of them may run at the same time."""
 
-    def __init__(self, models, arguments):
+    def __init__(self, model, arguments):
         global _pool
         aside = torch.cuda.Stream()
         aside.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(aside):
             for _ in range(_WARM_UPS):
-                models[0](*arguments[0])
+                model(*arguments)
         torch.cuda.current_stream().wait_stream(aside)
         _pool = _pool or torch.cuda.graph_pool_handle()
         self._graph = torch.cuda.CUDAGraph()
         with torch.cuda.graph(self._graph, pool=_pool):
-            self._results = [model(*of_call) for model, of_call in zip(models, arguments)]
+            self._result = model(*arguments)
 
     def __call__(self, *_):
         self._graph.replay()
-        return self._results[-1]
+        return self._result
 
 
 def prepared(name, model, arguments):
@@ -53,15 +53,8 @@ def prepared(name, model, arguments):
         return model
     with torch.no_grad():
         if name == "cuda_graph":
-            return _Captured([model], [arguments])
+            return _Captured(model, arguments)
         compiled = torch.compile(model, mode=_COMPILED[name])
         for _ in range(_WARM_UPS):
             compiled(*arguments)
         return compiled
-
-
-def captured(models, arguments):
-    """A callable without arguments that calls each model on its own arguments, all in one CUDA
-    graph. Raises if the device cannot capture the calls."""
-    with torch.no_grad():
-        return _Captured(models, arguments)

@@ -325,20 +325,4 @@ pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std:
   return ready.model;
 }
 
-pybind11::object JudgedProblem::baseline_graph(const std::string& baseline,
-                                               const std::vector<std::size_t>& slots) {
-  ReadyGraph& ready = ready_graphs_[{baseline, slots}];
-  std::vector<pybind11::object> models;
-  std::vector<std::vector<pybind11::object>> arguments;
-  std::vector<std::uint64_t> generations;
-  for (const std::size_t slot : slots) {
-    models.push_back(baseline_model(baseline, slot));
-    arguments.push_back(slot_set(slot).objects());
-    generations.push_back(generations_[slot]);
-  }
-  if (!ready.graph || ready.generations != generations)
-    ready = {host_.captured(models, arguments), generations};
-  return ready.graph;
-}
-
 }  // namespace kbench::worker

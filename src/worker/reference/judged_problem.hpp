@@ -213,10 +213,6 @@ class JudgedProblem {
   /// What a baseline calls on the set in a slot; made ready once, for all candidates. Throws
   /// ProblemFailure.
   pybind11::object baseline_model(const std::string& baseline, std::size_t slot);
-  /// Called without arguments, a call of the baseline on each of these sets as one CUDA graph;
-  /// captured once, for all candidates. Throws ProblemFailure where it cannot be.
-  pybind11::object baseline_graph(const std::string& baseline,
-                                  const std::vector<std::size_t>& slots);
 
  private:
   void load_kernels();
@@ -280,11 +276,6 @@ class JudgedProblem {
     std::uint64_t generation = 0;
   };
   std::map<std::pair<std::string, std::size_t>, ReadyModel> ready_models_;
-  struct ReadyGraph {
-    pybind11::object graph;
-    std::vector<std::uint64_t> generations;  ///< of its sets
-  };
-  std::map<std::pair<std::string, std::vector<std::size_t>>, ReadyGraph> ready_graphs_;
   std::size_t resident_ = 1;
   std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
   bool signs_ = true;                          ///< the reference bears parameters below zero

@@ -310,13 +310,6 @@ py::object ProblemHost::baseline(const std::string& name, const py::object& mode
   return call("baseline", name, model, python_list(arguments), cache);
 }
 
-py::object ProblemHost::captured(const std::vector<py::object>& models,
-                                 const std::vector<std::vector<py::object>>& arguments) {
-  py::list lists;
-  for (const auto& of_call : arguments) lists.append(python_list(of_call));
-  return call("captured", python_list(models), lists);
-}
-
 py::object ProblemHost::trace(const py::object& model) {
   return call_in(embedded_module("model_state"), "trace", model, module_);
 }

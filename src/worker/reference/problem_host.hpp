@@ -110,9 +110,6 @@ class ProblemHost {
   pybind11::object baseline(const std::string& name, const pybind11::object& model,
                             const std::vector<pybind11::object>& arguments,
                             const std::string& cache);
-  /// Called without arguments, a call of each model on arguments of its own, as one CUDA graph.
-  pybind11::object captured(const std::vector<pybind11::object>& models,
-                            const std::vector<std::vector<pybind11::object>>& arguments);
   /// What changed() needs to know of a model and the problem's file from before a call.
   pybind11::object trace(const pybind11::object& model);
   /// Names of attributes and of what stands in the file that have changed since.

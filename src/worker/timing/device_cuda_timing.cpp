@@ -46,8 +46,7 @@ class CudaDevice::Hold {
     device.signals_[0] = 0;
     unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
     std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
-    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream",
-                         device.stream_);
+    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream", nullptr);
   }
   ~Hold() { release(); }
   Hold(const Hold&) = delete;
@@ -123,40 +122,6 @@ double CudaDevice::time_ms(const std::function<void()>& call, bool held) {
   return static_cast<double>(ms);
 }
 
-CUgraph CudaDevice::capture(const std::function<void()>& work) {
-  if (capture_stream_ == nullptr)
-    check(cuda_.cuStreamCreate(&capture_stream_, CU_STREAM_NON_BLOCKING), "creating a stream");
-  synchronize();
-  if (cuda_.cuStreamBeginCapture(capture_stream_, CU_STREAM_CAPTURE_MODE_THREAD_LOCAL) !=
-      CUDA_SUCCESS)
-    return nullptr;
-  stream_ = capture_stream_;
-  bool captured = true;
-  try {
-    work();
-  } catch (const CandidateFailure&) {
-    captured = false;  // launched by itself it may be fine
-  }
-  stream_ = nullptr;
-  CUgraph graph = nullptr;
-  captured = cuda_.cuStreamEndCapture(capture_stream_, &graph) == CUDA_SUCCESS && captured;
-  if (!captured && graph != nullptr) cuda_.cuGraphDestroy(graph);
-  return captured ? graph : nullptr;
-}
-
-std::optional<double> CudaDevice::replay_ms(const std::function<void()>& calls, bool held) {
-  CUgraph graph = capture(calls);
-  if (graph == nullptr) return std::nullopt;
-  CUgraphExec replay = nullptr;
-  const CUresult made = cuda_.cuGraphInstantiate(&replay, graph, 0);
-  cuda_.cuGraphDestroy(graph);
-  if (made != CUDA_SUCCESS) return std::nullopt;
-  const std::unique_ptr<CUgraphExec_st, decltype(cuda_.cuGraphExecDestroy)> owner(
-      replay, cuda_.cuGraphExecDestroy);
-  check(cuda_.cuGraphUpload(replay, nullptr), "uploading a graph");
-  return time_ms([&] { check(cuda_.cuGraphLaunch(replay, nullptr), "replaying a graph"); }, held);
-}
-
 std::optional<std::vector<DeviceActivity>> CudaDevice::record(const std::function<void()>& work) {
   synchronize();
   return device_activity([&] {
@@ -182,7 +147,7 @@ std::optional<DeviceTimes> CudaDevice::device_times(const std::function<void()>&
 
 bool CudaDevice::launch_empty() {
   if (empty_kernel_ == nullptr) return false;
-  launch_thread(empty_kernel_, nullptr, "launching nothing", stream_);
+  launch_thread(empty_kernel_, nullptr, "launching nothing", nullptr);
   return true;
 }
 
@@ -217,7 +182,7 @@ std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
 }
 
 void CudaDevice::lead(double ms) {
-  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms, kLookSignals, stream_);
+  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms, kLookSignals, nullptr);
 }
 
 void CudaDevice::launch_watch(double span_ms, std::size_t signal, CUstream stream) {
@@ -239,11 +204,11 @@ std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* st
   if (watch_kernel_ == nullptr) return std::nullopt;
   if (start_ms != nullptr) {
     const auto from = protocol::Clock::now();
-    launch_watch(span_ms, kLookSignals, stream_);
+    launch_watch(span_ms, kLookSignals, nullptr);
     await_signal(kLookSignals + kBegun);
     *start_ms = std::chrono::duration<double, std::milli>(protocol::Clock::now() - from).count();
   } else {
-    launch_watch(span_ms, kLookSignals, stream_);
+    launch_watch(span_ms, kLookSignals, nullptr);
   }
   synchronize();
   return DeviceLook{signals_[kLookSignals + kSpan] / 1e3, signals_[kLookSignals + kMissed] / 1e3};
@@ -260,7 +225,7 @@ void CudaDevice::start_guard() {
 }
 
 void CudaDevice::finish_queued() {
-  check(cuda_.cuEventRecord(stop_, stream_), "cuEventRecord");
+  check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
   check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
 }
 
