@@ -261,14 +261,12 @@ inline constexpr std::size_t kGatePageBytes = 4096;
 /// A block of calls to be queued behind the gate.
 struct QueueBody {
   std::uint32_t calls;          ///< number of set indices that follow
-  std::uint32_t block;          ///< number of the block, or of the first step
+  std::uint32_t block;          ///< number of the block
   double limit_s = 0;           ///< limit of all calls together, as in CallBody
   std::uint32_t poison = 0xff;  ///< as in CallBody, before all calls
   std::uint32_t traced = 0;     ///< 1: its work is traced, for a kTrace
-  std::uint32_t stepped = 0;    ///< 1: each call is a block of its own, numbered in order
   std::uint32_t copies = 0;     ///< 1: outputs are copied to their buffers, inside of the time
   std::uint32_t alone = 0;      ///< 1: one call, the gate is open; it may write to its inputs
-  std::uint32_t reserved = 0;
 };
 
 /// Why a process cannot queue calls. The row is a flag of the record.

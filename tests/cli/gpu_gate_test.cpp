@@ -191,7 +191,7 @@ TEST_F(GpuGate, AnEarlyCompletionWordEarnsNothing) {
 }
 
 /// It knows the inputs of timed calls by their addresses: eight new ones in a row.
-TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongInSteps) {
+TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongAlone) {
   const Record record = judged(R"(        key, new = x.data_ptr(), ModelNew.new
         if key not in ModelNew.seen:
             ModelNew.seen.add(key)

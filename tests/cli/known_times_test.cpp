@@ -335,7 +335,7 @@ TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
   EXPECT_GT(candidate_of(record).median_ms, 1.8);
 }
 
-TEST_F(KnownTimes, CallsThatAreComputedTogetherCountAsSteps) {
+TEST_F(KnownTimes, CallsThatAreComputedTogetherCountAlone) {
   // The first call of a block computes all of it in the time of one. Another call does so itself if
   // the first one did not find its input.
   const Record record = eval("a.py", R"(import torch

@@ -46,9 +46,9 @@ class Queue {
 
 TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
   GateClock clock;
-  const std::uint32_t block = clock.next_blocks(1);
+  const std::uint32_t block = clock.next_block();
   const Queue queue(clock, block, milliseconds(20), milliseconds(40));
-  const auto times = clock.run(block, 60'000);
+  const auto times = clock.run(60'000);
   ASSERT_TRUE(times);
   EXPECT_GE(times->switch_ms, 20);
   EXPECT_GE(times->run_ms, 40);
@@ -56,15 +56,15 @@ TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
 
 TEST(GateClock, OpensTheGateIfTheCompletionWordIsMissing) {
   GateClock clock;
-  const std::uint32_t block = clock.next_blocks(1);
+  const std::uint32_t block = clock.next_block();
   // Its destructor waits until the calls could run.
   const Queue queue(clock, block, milliseconds(0), milliseconds(0), false);
-  EXPECT_FALSE(clock.run(block, 50));
+  EXPECT_FALSE(clock.run(50));
 }
 
 TEST(GateClock, LetsCallsRunWithoutAClock) {
   GateClock clock;
-  const std::uint32_t block = clock.next_blocks(1);
+  const std::uint32_t block = clock.next_block();
   clock.release();
   EXPECT_FALSE(clock.wait_done(1));
   const Queue queue(clock, block, milliseconds(0), milliseconds(0));

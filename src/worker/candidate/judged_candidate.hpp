@@ -45,8 +45,8 @@ enum class GateRefusal : std::uint32_t {
   kFailed,
 };
 inline QueuedCalls refused(GateRefusal why) { return {static_cast<std::uint32_t>(why), {}}; }
-/// Queues `body.calls` calls on a stream behind the gate, or each behind a gate of its own if they
-/// are stepped. If `call` throws, the completion words are queued all the same.
+/// Queues `body.calls` calls on a stream behind the gate. If `call` throws, the completion word is
+/// queued all the same.
 void queue_behind_gate(Device& device, void* stream, const protocol::QueueBody& body,
                        const std::function<void(std::size_t)>& call);
 

@@ -262,7 +262,8 @@ class Evaluation {
   SharedBuffer output_memory(std::size_t calls);
   /// Has the process queue calls, and returns where their outputs will lie. `limit_ms`: how long a
   /// closed gate waits for that; 0: the gate is open. Throws NoSuchTimes.
-  Queued queue_calls(std::span<const std::size_t> slots, double limit_ms, BlockKind kind);
+  std::vector<protocol::OutputPlace> queue_calls(std::span<const std::size_t> slots,
+                                                 double limit_ms, BlockKind kind);
   static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
   /// Draws inputs of queued calls, encrypted under the keys that it returns.
   std::vector<protocol::VeilKey> draw_hidden(std::span<const std::size_t> slots);
@@ -271,35 +272,32 @@ class Evaluation {
   /// Draws inputs and has the process make one call, or none: the time is that until the judge's
   /// own kernel runs afterwards.
   GatedBlock run_alone(std::span<const std::size_t> slot, BlockKind kind = BlockKind::kAlone);
-  /// Decrypts inputs, opens the gate for a block and takes its time. The process is stopped.
-  GatedBlock run_queued(std::uint32_t block, std::span<const std::size_t> slots,
-                        std::span<const protocol::VeilKey> keys, double probe_ms);
+  /// Decrypts inputs, opens the gate for queued calls and takes their time. The process is stopped.
+  GatedBlock run_queued(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys,
+                        double probe_ms);
   /// Queues calls, stops the process, draws their inputs, opens the gate and takes the time.
   GatedBlock run_block(std::span<const std::size_t> slots, BlockKind kind = BlockKind::kTimed);
-  /// Queues calls and runs one after the other: the inputs of each can be read once the outputs of
-  /// the one before have been copied. Milliseconds of each.
-  std::vector<double> run_steps(std::span<const std::size_t> slots, const GateCosts& costs);
   /// Adds to the candidate's times what its blocks worked on after their completion words.
   void count_late_ends(TimedRun& run);
-  /// Steps calls of all subjects. If the candidate's are slower than in blocks, stepped times
-  /// count: calls of a block may have been computed together.
-  void compare_with_steps(const TimedRun& run);
-  void step_subjects(std::map<std::string, std::vector<double>>& steps_ms);
+  /// Times blocks of one call of all subjects. If the candidate's calls are slower there, these
+  /// times count: calls of larger blocks may have been computed together.
+  void compare_with_single_calls(const TimedRun& run);
+  void add_single_calls(std::map<std::string, std::vector<double>>& single_ms);
   /// Counts a block that worked outside of its time. Throws for the second one: CandidateFailure,
   /// or NoSuchTimes if the work is not the candidate's.
   void refuse_void_block(const GatedBlock& block, Evaluation& judging);
   /// One more block, which looks the same to the candidate's code: its work is traced, and its
   /// outputs are checked.
   void trace_gated_block();
-  /// The slots of a block: most of the timed ones. Their number is random, so no call can know that
-  /// it is the last.
-  std::vector<std::size_t> gated_slots() const;
+  /// The slots of a block: most of the timed ones, or one. Their number is random, so no call can
+  /// know that it is the last.
+  std::vector<std::size_t> gated_slots(bool single) const;
   void keep_queued(std::span<const std::size_t> slots,
                    std::span<const protocol::OutputPlace> places);
   /// Adds to the raw measurements what the gate saw besides.
   void note_gate();
   /// Milliseconds of a call, the mean of a block, for each block.
-  std::vector<double> time_gated(Evaluation& subject, Block block);
+  std::vector<double> time_gated(Evaluation& subject, Block block, bool single = false);
   std::vector<double> time_candidate(Block block);
   /// Asks the process for a call of each slot, and what runs in them if it `looks`; it may be asked
   /// again before it has answered.
@@ -415,8 +413,8 @@ class Evaluation {
   std::unique_ptr<Gate> gate_;
   bool gated_ = false;  ///< all subjects are timed by the gate
   GateCosts gate_costs_;
-  std::vector<std::size_t> gate_slots_;  ///< of the calls that a block can have
-  std::map<std::string, std::vector<double>> stepped_times_;  ///< if these count, by side
+  std::vector<std::size_t> gate_slots_;                      ///< of the calls that a block can have
+  std::map<std::string, std::vector<double>> single_times_;  ///< of single calls, if they count
   bool copies_ = false;                                ///< outputs are copied inside of gated times
   bool is_alone_ = false;                              ///< gated calls are alone: BlockKind::kAlone
   double alone_ms_ = 0;                                ///< what no call alone takes

@@ -12,7 +12,7 @@
 #include "worker/judge/evaluation.hpp"
 
 // Calls of a block that are queued behind a gate and timed by the judge's clock, while the process
-// that queued them is stopped. TIMING.md describes the steps, and what each of them is against.
+// that queued them is stopped. TIMING.md describes how, and what each rule is against.
 namespace kbench::worker {
 namespace {
 
@@ -35,8 +35,8 @@ constexpr double kEnoughBlock_ms = 8, kMostBlock_ms = 100;
 constexpr std::size_t kLeastOutputs_bytes = std::size_t{256} << 20;
 /// Longer than a time slice of another context: in 3 ms its work is a gap.
 constexpr double kProbe_ms = 3;
-/// Between steps it is enough to see when the judge's kernel starts.
-constexpr double kStep_ms = 0.01;
+/// In other blocks it only shows when it starts.
+constexpr double kStart_ms = 0.01;
 
 template <typename T>
 T take(std::string_view& body) {
@@ -88,18 +88,16 @@ std::vector<protocol::OutputPlace> Evaluation::take_queued(protocol::Message& me
   return places;
 }
 
-Queued Evaluation::queue_calls(std::span<const std::size_t> slots, double limit_ms,
-                               BlockKind kind) {
+std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::size_t> slots,
+                                                           double limit_ms, BlockKind kind) {
   const Poison poison = poisons_.next_timed();
   for (const std::size_t slot : slots) sets_[slot].poison = poison;
   const auto calls = static_cast<std::uint32_t>(slots.size());
   const double calls_s = call_limit_s() * std::max(1u, calls);
-  const bool stepped = kind == BlockKind::kStepped;
-  Queued queued{gate_->clock.next_blocks(stepped ? calls : 1), {}};
   const bool alone = kind == BlockKind::kAlone || kind == BlockKind::kAloneTraced;
   const bool traced = kind == BlockKind::kTraced || kind == BlockKind::kAloneTraced;
-  const protocol::QueueBody head{calls,   queued.first_block,     calls_s, poison, traced,
-                                 stepped, gate_->copies || alone, alone};
+  const protocol::QueueBody head{calls,  gate_->clock.next_block(), calls_s, poison,
+                                 traced, gate_->copies || alone,    alone};
   std::string body(reinterpret_cast<const char*>(&head), sizeof head);
   for (const std::size_t slot : slots) {
     const auto index = static_cast<std::uint32_t>(slot);
@@ -126,9 +124,9 @@ Queued Evaluation::queue_calls(std::span<const std::size_t> slots, double limit_
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (!is_late) gate_->queueing_ms = std::max(gate_->queueing_ms, took.count());
   try {
-    queued.places = take_queued(message);
+    auto places = take_queued(message);
     if (is_late) throw NoSuchTimes{"gate_synchronizes"};
-    return queued;
+    return places;
   } catch (const NoSuchTimes&) {
     gate_->clock.release();
     gate_->clock.wait_done(calls_s * 1000);
@@ -158,11 +156,11 @@ bool Evaluation::show_inputs(std::span<const std::size_t> slots,
   return device.end_guard();
 }
 
-GatedBlock Evaluation::run_queued(std::uint32_t block, std::span<const std::size_t> slots,
+GatedBlock Evaluation::run_queued(std::span<const std::size_t> slots,
                                   std::span<const protocol::VeilKey> keys, double probe_ms) {
   GatedBlock seen;
   seen.worked_ahead = !show_inputs(slots, keys);
-  const auto times = gate_->clock.run(block, std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
+  const auto times = gate_->clock.run(std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
   if (!times) {
     gate_->clock.release();
     throw NoSuchTimes{"gate_synchronizes"};
@@ -185,7 +183,7 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
     throw NoSuchTimes{"gate_synchronizes"};
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (const auto look =
-          problem_.device().look_for_others(is_probed ? kProbe_ms : kStep_ms, &seen.start_ms))
+          problem_.device().look_for_others(is_probed ? kProbe_ms : kStart_ms, &seen.start_ms))
     seen.worked_on = look->taken_ms > 0;
   seen.times.run_ms = took.count() + seen.start_ms;
   freeze(true);
@@ -194,40 +192,18 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
 }
 
 GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind kind) {
-  const Queued queued =
+  const auto places =
       queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), kind);
   freeze(true);
   // Only now are the inputs drawn: whatever was computed before, it was not their answers.
   const auto keys = draw_hidden(slots);
   // No process can know which of its blocks are watched for long.
   const bool is_probed = slots.empty() || protocol::random_nonce() % 2 == 0;
-  const GatedBlock block =
-      run_queued(queued.first_block, slots, keys, is_probed ? kProbe_ms : kStep_ms);
+  const GatedBlock block = run_queued(slots, keys, is_probed ? kProbe_ms : kStart_ms);
   gate_->switches_ms.push_back(block.times.switch_ms);
   gate_->starts_ms.push_back(block.start_ms);
-  keep_queued(slots, queued.places);
+  keep_queued(slots, places);
   return block;
-}
-
-std::vector<double> Evaluation::run_steps(std::span<const std::size_t> slots,
-                                          const GateCosts& costs) {
-  const Queued queued =
-      queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms),
-                  BlockKind::kStepped);
-  freeze(true);
-  const auto keys = draw_hidden(slots);
-  std::vector<double> steps_ms;
-  const std::size_t places = queued.places.size() / slots.size();
-  for (std::size_t i = 0; i < slots.size(); ++i) {
-    const auto slot = slots.subspan(i, 1);
-    const GatedBlock step = run_queued(
-        queued.first_block + static_cast<std::uint32_t>(i), slot,
-        std::span(keys).subspan(std::min(i, keys.size()), keys.empty() ? 0 : 1), kStep_ms);
-    steps_ms.push_back(gated_ms(step, costs));
-    // Before the next inputs can be read: what is written later is no part of the answer.
-    keep_queued(slot, std::span(queued.places).subspan(i * places, places));
-  }
-  return steps_ms;
 }
 
 /// Notes what outputs are when the clock has stopped, and copies those in the process's own memory

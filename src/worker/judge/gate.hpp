@@ -20,13 +20,7 @@ using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
 /// `kAlone…`: a call whose work cannot be queued, or that changes what the next one finds. The gate
 /// is open, and the time has its host code in it.
-enum class BlockKind : std::uint8_t { kTimed, kTraced, kStepped, kAlone, kAloneTraced };
-
-/// Calls that a process has queued.
-struct Queued {
-  std::uint32_t first_block = 0;
-  std::vector<protocol::OutputPlace> places;  ///< of all their outputs, if kbench allocates none
-};
+enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced };
 
 /// The gate of one process.
 struct Gate {
@@ -37,8 +31,8 @@ struct Gate {
   std::size_t ready_calls = 0;  ///< for blocks of so many calls everything has been allocated
   bool copies = false;          ///< outputs are copied to their buffers behind each call
   int void_blocks = 0;          ///< those with work before their start or after their end
-  std::vector<double> switches_ms, starts_ms;           ///< of all closed blocks
-  std::map<std::string, std::vector<double>> steps_ms;  ///< of stepped calls, by subject
+  std::vector<double> switches_ms, starts_ms;            ///< of all closed blocks
+  std::map<std::string, std::vector<double>> single_ms;  ///< of blocks of one call, by subject
 };
 
 }  // namespace kbench::worker

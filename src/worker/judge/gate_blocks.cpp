@@ -9,14 +9,12 @@ namespace {
 
 using protocol::MessageType;
 
-constexpr std::size_t kMostSteps = 8;
+constexpr int kSingleCalls = 8;
 /// Single calls are slower than calls of a block by up to so much, and by what they are slower for
 /// the baseline: weights that a block's first call brings into the cache, for example.
-constexpr double kStepSlack_ms = 0.002, kStepSlack = 0.1, kCommonSlack = 1.25;
-/// Stepped times that count, if they do.
-constexpr std::size_t kSteppedTimes = 24;
-/// Outputs of steps that are compared.
-constexpr std::size_t kCheckedSteps = 2;
+constexpr double kSingleSlack_ms = 0.002, kSingleSlack = 0.1, kCommonSlack = 1.25;
+/// Their times, if they count.
+constexpr std::size_t kSingleTimes = 24;
 /// A call alone takes some of its time, whatever an empty one takes.
 constexpr double kLeastAlone = 0.1;
 
@@ -25,7 +23,7 @@ constexpr double kLeastAlone = 0.1;
 void Evaluation::note_gate() {
   verdict_.raw_ms["gate costs"] = {gate_costs_.switch_ms, gate_costs_.empty_ms,
                                    gate_costs_.start_ms};
-  for (const auto& [name, times] : gate_->steps_ms) verdict_.raw_ms[name + " stepped"] = times;
+  for (const auto& [name, times] : gate_->single_ms) verdict_.raw_ms[name + " single"] = times;
   verdict_.raw_ms["gate switch"] = gate_->switches_ms;
   verdict_.raw_ms["gate start"] = gate_->starts_ms;
   for (const auto& [name, process] : *baselines_) {
@@ -34,16 +32,16 @@ void Evaluation::note_gate() {
   }
 }
 
-std::vector<std::size_t> Evaluation::gated_slots() const {
+std::vector<std::size_t> Evaluation::gated_slots(bool single) const {
   auto slots = gate_slots_;
-  if (is_alone_) return {slots[protocol::random_nonce() % slots.size()]};
+  if (single) return {slots[protocol::random_nonce() % slots.size()]};
   const std::size_t fewest = slots.size() - slots.size() / 4;
   slots.resize(fewest + protocol::random_nonce() % (slots.size() - fewest + 1));
   return slots;
 }
 
 void Evaluation::trace_gated_block() {
-  const auto slots = gated_slots();
+  const auto slots = gated_slots(is_alone_);
   if (is_alone_)
     run_alone(slots, BlockKind::kAloneTraced);
   else
@@ -62,10 +60,10 @@ void Evaluation::trace_gated_block() {
   }
 }
 
-std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block) {
+std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block, bool single) {
   std::vector<double> times;
   for (int i = 0; i < block.discarded + block.counted; ++i) {
-    const auto slots = gated_slots();
+    const auto slots = gated_slots(is_alone_ || single);
     GatedBlock seen;
     try {
       seen = is_alone_ ? subject.run_alone(slots) : subject.run_block(slots);
@@ -105,26 +103,14 @@ void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging)
                          "its calls"};
 }
 
-void Evaluation::step_subjects(std::map<std::string, std::vector<double>>& steps_ms) {
-  auto slots = gate_slots_;
-  slots.resize(std::clamp<std::size_t>(slots.size() / 2, 1, kMostSteps));
-  for (auto& [name, times] : steps_ms) {
-    const bool is_own = name == "candidate";
-    Evaluation& subject = is_own ? *this : *baselines_->at(name);
-    try {
-      const auto seen = subject.run_steps(slots, gate_costs_);
-      times.insert(times.end(), seen.begin(), seen.end());
-    } catch (const CandidateFailure&) {
-      if (is_own) throw;
-      throw NoSuchTimes{"gate_no_baseline"};
-    }
+void Evaluation::add_single_calls(std::map<std::string, std::vector<double>>& single_ms) {
+  for (auto& [name, times] : single_ms) {
+    Evaluation& subject = name == "candidate" ? *this : *baselines_->at(name);
+    const auto seen = time_gated(subject, {.counted = kSingleCalls}, true);
+    times.insert(times.end(), seen.begin(), seen.end());
     subject.freeze(true);
   }
-  refuse_written(slots);
-  asked_slots_ = slots;
-  look_at_timed_outputs();
-  for (std::size_t i = 0; i < std::min(slots.size(), kCheckedSteps); ++i)
-    check_timed_output(slots[protocol::random_nonce() % slots.size()]);
+  check_timed_output(asked_slots_.front());
 }
 
 void Evaluation::count_late_ends(TimedRun& run) {
@@ -141,24 +127,24 @@ void Evaluation::count_late_ends(TimedRun& run) {
   }
 }
 
-void Evaluation::compare_with_steps(const TimedRun& run) {
-  if (gate_slots_.size() < 2 || is_alone_) return;  // nothing to be computed together
-  std::map<std::string, std::vector<double>> steps_ms;
-  for (const auto& [name, times] : run.measurements) steps_ms[name];
-  step_subjects(steps_ms);
+void Evaluation::compare_with_single_calls(const TimedRun& run) {
+  if (gate_slots_.size() < 2 || is_alone_) return;  // nothing can be computed together
+  std::map<std::string, std::vector<double>> single_ms;
+  for (const auto& [name, times] : run.measurements) single_ms[name];
+  add_single_calls(single_ms);
   const auto slower_ms = [&](const std::string& name) {
-    return median(steps_ms.at(name)) - median(run.measurements.at(name));
+    return median(single_ms.at(name)) - median(run.measurements.at(name));
   };
   double common_ms = 0;
-  for (const auto& [name, times] : steps_ms)
+  for (const auto& [name, times] : single_ms)
     if (name != "candidate") common_ms = std::max(common_ms, slower_ms(name));
   const double slack_ms =
-      std::max(kStepSlack_ms, kStepSlack * median(run.measurements.at("candidate")));
-  gate_->steps_ms = steps_ms;
+      std::max(kSingleSlack_ms, kSingleSlack * median(run.measurements.at("candidate")));
+  gate_->single_ms = single_ms;
   if (slower_ms("candidate") <= slack_ms + kCommonSlack * common_ms) return;
   flag("batched_calls");
-  while (steps_ms.at("candidate").size() < kSteppedTimes) step_subjects(steps_ms);
-  gate_->steps_ms = stepped_times_ = steps_ms;
+  while (single_ms.at("candidate").size() < kSingleTimes) add_single_calls(single_ms);
+  gate_->single_ms = single_times_ = single_ms;
 }
 
 }  // namespace kbench::worker

@@ -99,7 +99,7 @@ void Evaluation::time_subjects() {
   check_timed_outputs();
   if (gated_) {
     count_late_ends(run);
-    compare_with_steps(run);
+    compare_with_single_calls(run);
   }
   watch_->lap("timed_outputs");
   if (is_shared()) return leave_untimed(run);
@@ -125,7 +125,7 @@ void Evaluation::time_subjects() {
   for (const auto& [side, aside] : set_throttled_aside(run, fewest))
     if (const auto walled = walls_.find(side); walled != walls_.end())
       set_aside(walled->second, aside);
-  for (const auto& [side, steps_ms] : stepped_times_) run.measurements[side] = steps_ms;
+  for (const auto& [side, single_ms] : single_times_) run.measurements[side] = single_ms;
   const auto times = bound_times(run.measurements, timing);
   for (auto& [side, bound] : timing.bounds) {
     const auto told = summarize({run.measurements.at(side.str()), run.block_sizes.at(side.str())});

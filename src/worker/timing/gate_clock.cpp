@@ -85,19 +85,14 @@ GateClock::GateClock() : page_(memfd_create("kbench-gate", MFD_CLOEXEC)) {
   words_.reset(static_cast<protocol::GateWords*>(words));
 }
 
-std::uint32_t GateClock::next_blocks(std::uint32_t count) {
-  block_ += count;
-  return block_ - count + 1;
-}
-
-std::optional<GateTimes> GateClock::run(std::uint32_t block, double limit_ms) const {
+std::optional<GateTimes> GateClock::run(double limit_ms) const {
   const auto deadline = deadline_in(limit_ms);
   const auto opened = protocol::Clock::now();
-  write(words_->open, block);
-  const bool ready = wait_for(words_->ready, block, deadline);
+  write(words_->open, block_);
+  const bool ready = wait_for(words_->ready, block_, deadline);
   const auto started = protocol::Clock::now();
-  write(words_->start, block);
-  if (!ready || !wait_for(words_->done, block, deadline)) return std::nullopt;
+  write(words_->start, block_);
+  if (!ready || !wait_for(words_->done, block_, deadline)) return std::nullopt;
   const auto done = protocol::Clock::now();
   return GateTimes{ms_between(opened, started), ms_between(started, done)};
 }

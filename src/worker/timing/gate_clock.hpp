@@ -51,14 +51,14 @@ class GateClock {
 
   /// The page, for the subject's process.
   int fd() const { return page_.value(); }
-  /// The number of the first of so many blocks that are queued next.
-  std::uint32_t next_blocks(std::uint32_t count);
-  /// Opens the gate for a block, and measures until its completion word. Nothing if a word is
+  /// The number of the next block.
+  std::uint32_t next_block() { return ++block_; }
+  /// Opens the gate for this block, and measures until its completion word. Nothing if a word is
   /// missing after `limit_ms`; the block's gate is then open.
-  std::optional<GateTimes> run(std::uint32_t block, double limit_ms) const;
-  /// Lets all queued calls run at once, without a clock.
+  std::optional<GateTimes> run(double limit_ms) const;
+  /// Lets the queued calls run at once, without a clock.
   void release() const;
-  /// Waits for the completion word of the last block; false if it is missing after `limit_ms`.
+  /// Waits for the completion word of this block; false if it is missing after `limit_ms`.
   bool wait_done(double limit_ms) const;
 
  private:
@@ -67,7 +67,7 @@ class GateClock {
   };
   Fd page_;
   std::unique_ptr<protocol::GateWords, Unmap> words_;
-  std::uint32_t block_ = 0;  ///< the last one
+  std::uint32_t block_ = 0;
 };
 
 }  // namespace kbench::worker
