@@ -102,6 +102,21 @@ TEST_F(GpuGate, CountsWorkOnASideStream) {
   EXPECT_LT(record.speedup.at(0).value, 0.5);
 }
 
+/// The two halves of the work run beside each other, which is no slower than one after the other.
+TEST_F(GpuGate, ASideStreamThatIsJoinedCostsNoTimeSlice) {
+  const Record record = judged(
+      "        side, here = self.side, torch.cuda.current_stream()\n        "
+      "side.wait_stream(here)\n"
+      "        with torch.cuda.stream(side):\n            left = self.linear(x[:128])\n"
+      "        right = self.linear(x[128:])\n        here.wait_stream(side)\n"
+      "        left.record_stream(here)\n        return torch.relu(torch.cat([left, right]))\n",
+      "        self.side = torch.cuda.Stream()\n");
+  EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
+  ASSERT_TRUE(record.timing);
+  EXPECT_EQ(record.timing->method.str(), "gated") << testing::PrintToString(record.flags);
+  EXPECT_LT(record.timing->sides.at("candidate").median_ms, 0.2);
+}
+
 TEST_F(GpuGate, TimesAloneWhatCannotBeQueuedAndCopiesOutputsThatAreUsedAgain) {
   const Record waits = judged(
       "        self.last = float(x[0, 0].item())\n        return torch.relu(self.linear(x))\n");
