@@ -12,11 +12,12 @@
 namespace kbench::worker {
 namespace {
 
-/// One element of so many is changed: who compares three with its copy's mostly meets none.
+/// One of this many elements is changed. A candidate that compares three elements with its copy's
+/// then usually finds no difference.
 constexpr std::int64_t kChangedShare = 32;
 constexpr std::int64_t kMostChanged = 4096;
 constexpr std::int64_t kFewestChanged = 2;
-/// Of so many tensors at once, others each time.
+/// At most this many tensors are changed at once; each change chooses others.
 constexpr std::size_t kChangedTensors = 16;
 
 }  // namespace
@@ -34,7 +35,7 @@ void ChangedWeights::add(std::size_t slot) {
   const auto& state = set.state();
   for (std::size_t i = 0; i < std::min(entries.size(), state.size()); ++i) {
     const at::Tensor& live = state[i].live;
-    // Of a tensor that two names share, one would be left as it was.
+    // If two names share a tensor, the change would reach only one of their copies.
     const auto lies_there = [&](const Slot& other) {
       return other.live.storage().data() == live.storage().data();
     };
@@ -77,7 +78,7 @@ void ChangedWeights::put_back() {
 }
 
 void ChangedWeights::write(const Change& change, const at::Tensor& values) {
-  // The set is not const, and what it hands out is.
+  // The set is not const, but returns const slots.
   auto& slot = const_cast<Slot&>(change.set->state()[change.state]);
   slot.live.view(-1).index_copy_(0, change.places, values);
   slot.source_view.view(-1).index_copy_(0, change.places, values);

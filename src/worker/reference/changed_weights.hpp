@@ -26,7 +26,7 @@ class ChangedWeights {
   ChangedWeights(const ChangedWeights&) = delete;
   ChangedWeights& operator=(const ChangedWeights&) = delete;
 
-  /// Puts the last change back and makes another one. False if there is nothing to change.
+  /// Reverts the last change and makes another one. False if no tensor can be changed.
   bool change();
 
  private:

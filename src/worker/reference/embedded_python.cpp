@@ -28,7 +28,7 @@ Modules make_modules() {
     const auto full_name = fmt::format("kbench_worker.{}", name);
     const py::object made = module_type(full_name);
     known[full_name.c_str()] = made;
-    // The file's name is for tracebacks.
+    // Tracebacks show this file name.
     const auto code = builtins.attr("compile")(source, fmt::format("<kbench>/{}.py", name), "exec");
     builtins.attr("exec")(code, made.attr("__dict__"));
     package.attr(name) = made;

@@ -14,10 +14,11 @@
 namespace kbench::worker {
 namespace {
 
-/// Tensors that have an allocation each: what reads past the end of one meets an unmapped page.
+/// Up to this many tensors get an allocation each. Reading past the end of such a tensor meets an
+/// unmapped page.
 constexpr std::size_t kMostApart = 48;
 
-/// Whether nobody else has it, as a view or as an attribute: then it needs no copy.
+/// True if no view or attribute shares the tensor. It then needs no copy.
 bool is_alone(const at::Tensor& tensor) {
   return tensor.use_count() == 1 && tensor.storage().use_count() == 1 && tensor.is_contiguous() &&
          tensor.storage().nbytes() == tensor.nbytes() && !tensor.requires_grad();
@@ -30,7 +31,7 @@ Answers answers_of(std::vector<at::Tensor> outputs, const std::vector<at::Tensor
     answers.outputs.push_back(
         is_alone(output) ? std::move(output) : output.detach().clone(at::MemoryFormat::Contiguous));
   answers.expected_outputs = expected_outputs_of(answers.outputs, exact, usual);
-  // Of two tensors of one type the better one will do.
+  // If both have the same type, the more exact one is enough.
   for (std::size_t i = 0; i < answers.outputs.size(); ++i)
     if (answers.expected_outputs[i].value.scalar_type() == answers.outputs[i].scalar_type())
       answers.outputs[i] = answers.expected_outputs[i].value;
@@ -74,12 +75,13 @@ std::vector<SharedBuffer> create_shared(Device& device, std::span<const std::siz
   return buffers;
 }
 
-/// Of what only this process has: a candidate may have mapped the memory that it goes to.
+/// The digest of a tensor that only this process can access. A candidate may have mapped the memory
+/// that the tensor is copied to.
 std::int64_t digest_of(const at::Tensor& drawn) {
   return drawn.nbytes() > 0 ? content_digest(drawn.contiguous()) : 0;
 }
 
-/// Copies what was drawn into memory that candidates read; its digest.
+/// Copies a drawn tensor into memory that candidates read, and returns its digest.
 std::int64_t copy_drawn(const at::Tensor& drawn, at::Tensor& to) {
   JudgeKernels* kernels = JudgeKernels::active();
   const bool alike = drawn.is_contiguous() && drawn.scalar_type() == to.scalar_type() &&
@@ -87,7 +89,7 @@ std::int64_t copy_drawn(const at::Tensor& drawn, at::Tensor& to) {
   if (kernels != nullptr && alike) {
     const JudgeKernels::Data from{drawn.data_ptr(), drawn.nbytes()},
         into{to.data_ptr(), to.nbytes()};
-    // Reading it once is a third less of the memory's time.
+    // One read for both copy and digest saves a third of the memory traffic.
     if (JudgeKernels::can_copy(from, into))
       return static_cast<std::int64_t>(kernels->copy(from, into, digest_key()));
   }
@@ -156,10 +158,10 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   if (!shared) make_state(device, host.state_of(model_), options.writable);
 
   const std::vector<pybind11::object> objects = objects_of(arguments_);
-  // Before the reference writes to anything.
+  // The call below may write to the inputs, so the exact answers come first.
   const auto exact =
       !shared && options.exact ? host.exact_outputs(model_, objects) : std::vector<at::Tensor>();
-  // The first call shows what the reference writes; only that has to be put back later.
+  // The first call shows which tensors the reference writes. Only those are restored later.
   auto outputs = host.forward(model_, objects);
   if (shared) random_state_ = host.random_state(device_name);
   keep_what_changed(shared);
@@ -186,7 +188,7 @@ InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options
   use_shared_memory();
 }
 
-/// Both sides read the same memory, so that neither has better addresses than the other.
+/// Reference and candidate read the same memory, so that neither has better addresses.
 void InputSet::use_shared_memory() {
   for (std::size_t i = 0; i < arguments_.size(); ++i) {
     if (argument_slots_[i] < 0) continue;
@@ -200,7 +202,7 @@ void InputSet::use_shared_memory() {
 void InputSet::keep_what_changed(bool shared) {
   for (auto* slots : {&inputs_, &state_})
     for (auto& slot : *slots) {
-      // Not beside the shared memory, which somebody else may have written to.
+      // Not compared with the shared memory, because the candidate may have written to it.
       slot.mutated = digest_of(slot.live) != slot.digest;
       if (!slot.mutated) continue;
       slot.expected = slot.live.clone();
@@ -233,7 +235,8 @@ void InputSet::replace_inputs(const std::vector<Argument>& values, Device& devic
     if (argument_slots_[i] < 0) continue;
     const auto index = static_cast<std::size_t>(argument_slots_[i]);
     Slot& slot = inputs_[index];
-    // A copy, because encryption goes on to the next multiple of 16 bytes, where others' may lie.
+    // Encrypts a copy, because encryption extends to the next multiple of 16 bytes. Other tensors
+    // may lie there.
     const at::Tensor hidden = at::empty_like(slot.source_view, at::MemoryFormat::Contiguous);
     hidden.copy_(values[i].tensor);
     slot.digest = digest_of(hidden);

@@ -13,76 +13,76 @@
 
 namespace kbench::worker {
 
-/// Memory of the device for both processes; before it says that there is none, torch gives back its
-/// cache.
+/// Allocates device memory for the judge and the candidate. If the device is out of memory, torch's
+/// cache is released first.
 SharedBuffer create_shared(Device& device, BufferLayout layout, bool writable);
 
-/// Such memory for several tensors: for a few of them one allocation each, else one for all, since
-/// each takes a descriptor and, on a GPU, at least 2 MiB.
+/// Allocates such memory for several tensors. A few tensors get one allocation each. More share one
+/// allocation, because each takes a descriptor and, on a GPU, at least 2 MiB.
 std::vector<SharedBuffer> create_shared(Device& device, std::span<const std::size_t> data_bytes,
                                         bool red_zone, bool writable);
 
-/// A dense torch tensor over memory of the device, not owning it.
+/// A dense torch tensor on memory of the device. It does not own the memory.
 at::Tensor tensor_view(const SharedBuffer& buffer, const Device& device, at::ScalarType dtype,
                        at::IntArrayRef sizes);
 
-/// A tensor of the problem that candidates get: an input, a parameter or a buffer.
+/// A tensor of the problem that candidates receive: an input, a parameter or a buffer.
 struct Slot {
   std::string name;
-  at::Tensor live;          ///< what the reference works on
+  at::Tensor live;          ///< the reference reads and writes this tensor
   SharedBuffer source;      ///< as drawn; shared with candidates
   at::Tensor source_view;   ///< `source` as a tensor
   bool mutated = false;     ///< the reference writes it
-  at::Tensor expected;      ///< its content after one call, where it is written
-  std::int64_t digest = 0;  ///< of `source`
+  at::Tensor expected;      ///< content after one call, if `mutated`
+  std::int64_t digest = 0;  ///< digest of `source`
 };
 
-/// As forward takes them.
+/// The arguments in the form that forward() takes.
 std::vector<pybind11::object> objects_of(const std::vector<Argument>& arguments);
 
-/// What a set leaves to the next one in its place: the inputs' memory, so that candidates need not
-/// map it again. A model's weights get memory of their own each time: who packs them once may know
-/// them by their address.
+/// The memory that a set passes to the next one in its slot, so that candidates need not map it
+/// again. Only inputs pass: a candidate that packs weights once may recognise a model's weights by
+/// their address, so each model's weights get new memory.
 struct InputMemory {
   std::vector<SharedBuffer> inputs;
-  std::vector<bool> written;  ///< which inputs, and then which state, the reference writes
+  std::vector<bool> written;  ///< the inputs, then the state, that the reference writes
 };
 
-/// How one trial is drawn.
+/// Settings for drawing one trial's set.
 struct DrawOptions {
   std::string precision;
   std::uint64_t init_seed = 0, input_seed = 0;
-  /// By KernelBench's rules: the one model of all trials. Its state goes on from call to call, and
-  /// candidates get none of it; they get inputs as the reference leaves them.
+  /// Only under KernelBench's rules: one model for all trials. Its state persists between calls.
+  /// Candidates do not get its state; they get inputs as the reference leaves them.
   pybind11::object shared_model = {};
-  bool writable = false;     ///< candidates can write to what they get
-  bool exact = true;         ///< ask for the answers in double precision
-  EagerErrors errors;        ///< else what the reference's errors usually are
-  bool keeps_state = false;  ///< the model's attributes are put back before each call
+  bool writable = false;     ///< candidates can write to their inputs and weights
+  bool exact = true;         ///< also compute the answers in double precision
+  EagerErrors errors;        ///< the reference's usual errors, if not `exact`
+  bool keeps_state = false;  ///< restore the model's attributes before each call
 };
 
-/// What the reference makes of the inputs of a set.
+/// The reference's answers to the inputs of a set.
 struct Answers {
   std::vector<at::Tensor> outputs;
-  std::vector<ExpectedOutput> expected_outputs;  ///< one for each of `outputs`
-  std::vector<at::Tensor> written;  ///< what is left in inputs and state that it writes, in order
+  std::vector<ExpectedOutput> expected_outputs;  ///< one per output
+  std::vector<at::Tensor> written;  ///< written inputs and state, in order, after the call
 };
 
-/// One trial's data: model, inputs, and what the reference makes of them. Or inputs alone, for
-/// timed calls of another set's model: what the reference makes of those is found when it is asked
-/// for.
+/// The data of one trial: model, inputs and the reference's answers. A set for timed calls has only
+/// inputs, and uses the model of another set. Its answers are computed on demand.
 class InputSet {
  public:
-  /// Draws the set of one trial and runs the reference once. Throws ProblemFailure.
+  /// Draws one trial's set and runs the reference once. Throws ProblemFailure.
   InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial,
            InputMemory memory = {});
-  /// Other inputs for the model and the state of `lender`, which has to outlive this set.
+  /// Draws other inputs for the model and the state of `lender`, which must outlive this set.
   InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
            InputMemory memory = {});
 
-  /// What can be kept of a set that is to be drawn anew; of no further use itself.
+  /// Takes the memory that the next set in this slot may use. Afterwards this set is unusable.
   InputMemory take_memory();
-  /// Whether it was drawn into the memory that it was given, and is written as the one before.
+  /// True if the set uses the given memory, and the reference writes the same inputs and state as
+  /// in the previous set.
   bool has_kept_memory() const { return has_kept_memory_; }
 
   std::uint32_t trial() const { return trial_; }
@@ -92,48 +92,52 @@ class InputSet {
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
-  /// The same as forward takes them: memory that candidates have mapped, for calls of which only
-  /// the time counts, and before there is a candidate.
+  /// The arguments in the form that forward() takes, in memory that candidates have mapped. For
+  /// calls before any candidate starts, and for calls whose outputs are not compared.
   std::vector<pybind11::object> objects() const { return objects_of(arguments_); }
-  /// Copies of them that nobody else has, state restored: for calls of which the outputs count.
-  /// None where the shared memory no longer holds what was drawn.
+  /// Copies the arguments to memory that only the judge can access, and restores the state. For
+  /// calls whose outputs are compared. Returns nothing if the shared memory has been changed.
   std::optional<std::vector<Argument>> own_arguments();
   const std::vector<at::Tensor>& expected() const { return answers_.outputs; }
-  /// What candidates' outputs are compared with, one for each of expected().
+  /// The expected outputs for candidates, one for each of expected().
   const std::vector<ExpectedOutput>& expected_outputs() const { return answers_.expected_outputs; }
   const pybind11::object& model() const { return model_; }
-  /// Where the reference left torch's generators; empty where a candidate has no use for it.
+  /// The state of torch's generators after the reference's call; empty if candidates do not need
+  /// it.
   const std::string& random_state() const { return random_state_; }
 
-  /// One call of `model` (the reference, or a compiled form of it) on this set, state restored.
+  /// Restores the state and calls `model` (the reference, or a compiled form of it) on this set.
   std::vector<at::Tensor> call(ProblemHost& host, const pybind11::object& model);
-  /// Puts back what the reference writes: before each call, outside of any time.
+  /// Restores the inputs and state that the reference writes. Called before each call, outside of
+  /// timed intervals.
   void restore();
-  /// Other inputs in the same memory, one for each argument, and the answers to them, which are
-  /// exchanged for those of the set.
+  /// Writes other inputs into the same memory, one for each argument. The answers to them replace
+  /// the set's by exchange_answers().
   void replace_inputs(const std::vector<Argument>& values);
-  /// The same, encrypted: nobody can compute from them until veil_inputs() decrypts them.
+  /// Writes encrypted inputs. Only veil_inputs() with the same key makes them readable.
   void replace_inputs(const std::vector<Argument>& values, Device& device,
                       const protocol::VeilKey& key);
-  /// Encrypts the inputs in the shared memory; a second time decrypts them.
+  /// Encrypts the inputs in the shared memory. A second call with the same key decrypts them.
   void veil_inputs(Device& device, const protocol::VeilKey& key);
   void exchange_answers(Answers& answers);
   void replace_expected_outputs(std::vector<ExpectedOutput> expected_outputs) {
     answers_.expected_outputs = std::move(expected_outputs);
   }
-  /// Of what the inputs' shared memory was given.
+  /// Digests of the inputs as written to the shared memory.
   std::vector<std::int64_t> input_digests() const;
-  /// What the reference makes of arguments that nobody else has, state restored; its expected
-  /// outputs are of the usual errors. It may write to the arguments.
+  /// Restores the state and computes the reference's answers to arguments from own_arguments(). The
+  /// expected outputs have the errors `usual`. The reference may write to the arguments.
   Answers answer(ProblemHost& host, const std::vector<Argument>& own, const EagerErrors& usual);
-  /// The same after calls on `earlier`, with answers in double precision where there are any.
+  /// Computes the answers after calls on `earlier`. The answers are in double precision if
+  /// possible.
   Answers answer_after(ProblemHost& host, const std::vector<std::vector<pybind11::object>>& earlier,
                        const std::vector<Argument>& own, const EagerErrors& usual);
-  /// Of the reference's answers to the set as drawn.
+  /// Errors of the reference's answers to the set as drawn.
   EagerErrors eager_errors() const;
-  /// The first input or state whose shared memory no longer holds what was drawn, or none.
+  /// The first input or state whose shared memory has changed since it was drawn; null if there is
+  /// none.
   const Slot* first_changed_source() const;
-  /// Bytes on the device that a set of this kind takes.
+  /// Device memory that such a set takes, in bytes.
   std::size_t size_bytes() const;
 
  private:
@@ -152,9 +156,9 @@ class InputSet {
   InputSet* lender_ = nullptr;
   std::uint32_t trial_;
   bool has_kept_memory_ = false;
-  std::vector<bool> written_;  ///< a lender may be gone when it is asked for
+  std::vector<bool> written_;  ///< kept here, because the lender may be destroyed first
   pybind11::object model_;
-  pybind11::object kept_;  ///< see ProblemHost::keep_state(); null where nothing has to be
+  pybind11::object kept_;  ///< see ProblemHost::keep_state(); null if not needed
   std::string random_state_;
   std::vector<Argument> arguments_;
   std::vector<int> argument_slots_;

@@ -60,8 +60,8 @@ bool is_odd_where_inputs_are(const std::vector<Argument>& inputs, const at::Tens
 ///
 /// If elements meet, as in a sum, a convolution or a sort, honest algorithms differ. Winograd, for
 /// example, also gives NaN for an infinity's neighbours; fmaxf then turns that into a number, and
-/// nothing is left to compare. Outputs must be floating and written inputs finite: others would
-/// have to be right at elements that say nothing.
+/// nothing is left to compare. Outputs must be floating and written inputs finite; otherwise
+/// elements that prove nothing would have to be right.
 bool tells_beside(const std::vector<Argument>& inputs, const Answers& answers) {
   return all_finite(answers.written) &&
          std::ranges::all_of(answers.outputs, [&](const at::Tensor& output) {

@@ -19,22 +19,22 @@
 namespace kbench::worker {
 namespace {
 
-/// Timed calls of a block that nobody has seen the inputs of.
+/// Maximum number of input sets for the timed calls of a block.
 constexpr std::size_t kMaxTimedSets = 8;
-/// Calls of larger sets are long, and need fewer in a block: as many as one of the longest.
+/// Calls on larger sets take longer, so a block needs fewer sets: this many bytes in all.
 constexpr double kTimedBytes = 2e9;
 constexpr std::size_t kMinTimedSets = 5;
-/// Sets larger than that leave so much in torch's cache that it is worth a look.
+/// Drawing a set larger than this leaves much memory in torch's cache.
 constexpr double kLargeSetBytes = 1e9;
-/// Where the time is no measure there are few calls.
+/// With times on the CPU, which are only rough, a block has few calls.
 constexpr std::size_t kRoughTimedSets = 2;
-/// Share of the free memory that input sets may take; candidates need as much for their outputs.
+/// Fraction of the free memory for input sets. Candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
-/// Share of a GPU's for the large answers of a problem's distributions: a reference that runs for
-/// long is not to run again for each candidate.
+/// Fraction of a GPU's memory for kept large answers of distributions, so that a slow reference
+/// need not run again for each candidate.
 constexpr double kKeptShare = 1.0 / 16;
 
-/// What an answer in double precision may take where it is asked for with each set.
+/// The longest call in double precision that still runs for each set.
 constexpr double kExactLimitGpu_ms = 20;
 constexpr double kExactLimitCpu_ms = 50;
 
@@ -103,7 +103,7 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
                                sets_[0]->arguments(), sets_[0]->expected());
   prepare_baselines();
-  if (by_kernelbench_) return;  // KernelBench looks at neither
+  if (by_kernelbench_) return;  // KernelBench checks neither
   check_random_reference();
   measure_reference(*sets_[0]);
   for (std::uint32_t trial = 1; options_.draw_all && trial < resident_; ++trial) trial_set(trial);
@@ -113,14 +113,14 @@ std::unique_ptr<InputSet> JudgedProblem::first_set() {
   auto set = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
   if (by_kernelbench_) return set;
   if (!all_finite(set->expected())) {
-    signs_ = false;  // a root or a logarithm of a parameter, perhaps
+    signs_ = false;  // the reference may take a root or logarithm of a parameter
     set.reset();
     set = std::make_unique<InputSet>(host_, *device_, draw_options(0), 0);
   }
   errors_ = set->eager_errors();
   for (std::size_t i = 0; i < errors_.size(); ++i)
     has_oracle_ = has_oracle_ && (errors_[i] || !set->expected()[i].is_floating_point());
-  // The first time of everything is longer than any other.
+  // The first call is slower than later ones, so the second is timed.
   const std::vector<pybind11::object> arguments = set->objects();
   set->restore();
   exact_ = milliseconds([&] { host_.exact_outputs(set->model(), arguments); }) <=
@@ -138,7 +138,7 @@ double JudgedProblem::milliseconds(const std::function<void()>& work) {
 }
 
 bool JudgedProblem::leaves_no_trace() const {
-  // KernelBench's rules have settings of their own, and a compiler keeps what it has seen.
+  // KernelBench's rules change global settings, and compilers cache what they have compiled.
   const bool is_eager = std::ranges::all_of(
       options_.baselines, [](const std::string& baseline) { return baseline == "eager"; });
   return !by_kernelbench_ && is_eager && host_.leaves_no_trace();
@@ -177,8 +177,9 @@ std::uint64_t JudgedProblem::init_seed(std::uint32_t trial) const {
 }
 
 DrawOptions JudgedProblem::draw_options(std::uint32_t trial) {
-  // Large sets are drawn again for each candidate: the first one's error in double precision stands
-  // for the others', and who is wrong by that is looked at closer.
+  // Large sets are drawn again for each candidate, so only the first has its error computed in
+  // double precision; the others use that error. An answer that is wrong by it is checked in double
+  // precision.
   const bool exact = exact_ && (resident_ > 1 || trial == 0);
   if (!by_kernelbench_)
     return {options_.precision,
@@ -212,16 +213,18 @@ InputSet& JudgedProblem::trial_set(std::uint32_t trial) {
     put(slot,
         std::make_unique<InputSet>(host_, *device_, draw_options(trial), trial, std::move(memory)));
     release_idle(*sets_[slot]);
-    // Candidates hold copies of the inputs: what drawing leaves in torch's cache is theirs to use.
+    // Candidates have copies of the inputs, so they need the memory that drawing leaves in torch's
+    // cache.
     if (by_kernelbench_) release_memory(options_.device);
   }
   return *sets_[slot];
 }
 
-/// What the set in a slot leaves to the next one there; all else of it goes first.
+/// Destroys the set in a slot and returns the memory that the next one there may use.
 InputMemory JudgedProblem::take_memory(std::size_t slot) {
   const auto old = std::exchange(sets_[slot], nullptr);
-  // By KernelBench's rules candidates get inputs as the reference leaves them, and all of the rest.
+  // Under KernelBench's rules, candidates get inputs as the reference leaves them, and the rest of
+  // the memory.
   return old && !by_kernelbench_ ? old->take_memory() : InputMemory{};
 }
 
@@ -302,7 +305,7 @@ void JudgedProblem::prepare_baselines() {
     const Baseline* row = find_baseline(name);
     if (row == nullptr) throw Error(fmt::format("unknown baseline '{}'", name));
     try {
-      // Compilers are at work here, before a candidate waits for them.
+      // Compiles here, so that no candidate waits for it.
       if (row->prepared) baseline_model(name, 0);
       baselines_.push_back(name);
     } catch (const ProblemFailure& failure) {

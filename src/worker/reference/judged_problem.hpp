@@ -17,12 +17,12 @@
 
 namespace kbench::worker {
 
-/// The distribution whose answers may be exact.
+/// The input distribution with answers that may be exact.
 inline constexpr const char* kWholeDistribution = "small_integers";
-/// The distribution that is a trial's inputs, but for a few elements.
+/// The input distribution that changes a few elements of a trial's inputs.
 inline constexpr const char* kNearDistribution = "few_changed";
 
-/// What a run asks of a judge for one problem.
+/// A run's settings for a judge and one problem.
 struct JudgeOptions {
   std::string key, path, source;
   Sizes sizes;
@@ -31,30 +31,30 @@ struct JudgeOptions {
   std::string secret;
   int trials = 5;
   std::vector<std::string> baselines{"eager"};
-  std::string baseline_cache;   ///< folder for what compilers make of them; empty: none is kept
-  bool beside_kernels = false;  ///< baselines of modules as they are timed beside kernels, too
+  std::string baseline_cache;   ///< folder for compiled baselines; empty: not kept
+  bool beside_kernels = false;  ///< also time modules' baselines as for kernels
   bool cold_cache = true;
-  bool held = false;  ///< hold the stream while a timed call is queued, where that can be
-  protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< by which calls are timed on a GPU
-  std::string score = "span";  ///< what of the device's records is a call's time: span or busy
+  bool held = false;  ///< if possible, block the stream while a timed call is queued
+  protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< times calls on a GPU
+  std::string score = "span";  ///< a call's time in the device's records: span or busy
   double timing_budget_s = 0.5;
-  double memory_share = 1;    ///< of the device's free memory, for input sets
-  bool draw_all = false;      ///< all sets at once, where nobody waits for the first
-  bool distributions = true;  ///< ask with input distributions as well
-  bool eval_mode = false;     ///< models are in eval mode, the reference's as the candidate's
+  double memory_share = 1;    ///< fraction of the device's free memory for input sets
+  bool draw_all = false;      ///< draw all sets at once, because no candidate waits for the first
+  bool distributions = true;  ///< also judge on input distributions
+  bool eval_mode = false;     ///< the reference's and the candidate's models are in eval mode
   std::map<std::string, std::string>
-      distributions_off;  ///< which do not suit the problem, and why not
+      distributions_off;  ///< those that do not suit the problem, and the reasons
   std::string kernels;    ///< image of the judge's own kernels; empty: torch's operators compare
 };
 
-/// Throws kbench::Error where a field is missing.
+/// Throws kbench::Error if a field is missing.
 JudgeOptions judge_options_from_json(const nlohmann::json& json);
 
-/// A problem that a judge holds open: the imported file, and as many input sets as fit.
+/// A problem that a judge has open: the imported file, and as many input sets as fit into memory.
 class JudgedProblem {
  public:
-  /// Imports, draws the first set, and makes sure that the reference answers alike under another
-  /// random state. Throws ProblemFailure.
+  /// Imports the file and draws the first set. Throws ProblemFailure, also if the reference's
+  /// answer depends on the random state.
   explicit JudgedProblem(JudgeOptions options);
 
   const JudgeOptions& options() const { return options_; }
@@ -62,46 +62,50 @@ class JudgedProblem {
   ProblemHost& host() { return host_; }
   const Signature& signature() const { return signature_; }
   double reference_ms() const { return reference_ms_; }
-  /// Whether the reference has answers in double precision to each floating output, near its own.
+  /// True if the reference has an answer in double precision, near its own, for each floating
+  /// output.
   bool has_oracle() const { return has_oracle_; }
-  /// Whether the reference's answer depends on the calls before, by attributes of its model: then
-  /// each call that is compared begins where a model was built, on both sides.
+  /// True if the reference's answer depends on earlier calls, because they change attributes of its
+  /// model. Before each compared call, reference and candidate then restore the state of a newly
+  /// built model.
   bool is_stateful() const { return !state_.empty(); }
-  /// Those attributes, for people.
+  /// Names of those attributes, for messages.
   std::string state_names() const;
-  /// Puts inputs for one more call in a row, after `step` of them from the trial's on, and the
-  /// reference's answers to that call, into the set of a slot; see leave_distributions().
+  /// Puts the inputs of call number `step` of a row of calls into the set of a slot, with the
+  /// reference's answers to that call. Call 0 has the trial's inputs. See leave_distributions().
   void enter_step(std::size_t slot, std::uint32_t step);
-  /// Whether another problem may follow in this process.
+  /// True if this process may judge another problem.
   bool leaves_no_trace() const;
 
-  /// The seed under which the models of one trial are built, the reference's and a module's alike:
-  /// a candidate's process gets it when its model is built, and it tells nothing about the inputs.
-  /// Of the run's secret, or weights could be baked into a candidate's text. Where its lowest bit
-  /// is set, constants that are redrawn have signs.
+  /// The seed of one trial's models, the reference's and a module's. A candidate's process gets it
+  /// when its model is built; it reveals nothing about the inputs. It depends on the run's secret;
+  /// otherwise weights could be stored in a candidate's text. If its lowest bit is set, redrawn
+  /// constants have signs.
   std::uint64_t init_seed(std::uint32_t trial) const;
-  /// The largest error, over its tolerance, of the reference's first answer with other weights. 0
-  /// if that answer is right, or the answer to other inputs is: then a right answer does not show
-  /// that its weights are right. Found once.
+  /// The largest error, divided by its tolerance, of the reference's first answer with other
+  /// weights. 0 if that answer is right, or if the answer to other inputs is: a right answer then
+  /// does not prove that its weights are right. Computed once.
   double error_of_other_weights();
-  /// Input sets that stay in memory; trial t lives in slot t % resident().
+  /// The number of trials' input sets that stay in memory. Trial t is in slot t % resident().
   std::size_t resident() const { return resident_; }
-  /// Those, and after them the sets of timed calls: inputs alone, for the models of the former.
+  /// The number of all slots. The sets of timed calls follow those of the trials; they have only
+  /// inputs, for the models of the trials.
   std::size_t slots() const { return sets_.size(); }
-  /// The set of one trial, drawn again where its slot holds another one.
+  /// The set of one trial. It is drawn again if its slot has another trial's set.
   InputSet& trial_set(std::uint32_t trial);
-  /// The slot whose model and state a slot uses: its own, but for timed calls.
+  /// The slot whose model and state a slot uses: for timed calls another one, else the same.
   std::size_t lender(std::size_t slot) const { return slot % resident_; }
-  /// The slots of timed calls. Where memory has no room for more, that of the first trial.
+  /// The slots of timed calls. If memory suffices for no more sets, the first trial's slot.
   std::vector<std::size_t> timed_slots() const;
-  /// Draws inputs for the first timed slots that nobody has seen, and that are never drawn again.
+  /// Draws new inputs for the first `count` timed slots. The same inputs are never drawn again.
   void refresh_timed(std::size_t count);
-  /// The same for those slots, encrypted under as many keys.
+  /// Draws new inputs for these slots, each encrypted under its key.
   void refresh_timed(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
-  /// Whether the reference's outputs depend on calls before, so that calls of a model in a row give
-  /// others than calls that each begin with its state restored.
+  /// True if the reference's outputs depend on earlier calls. Consecutive calls of a model then
+  /// give other outputs than calls that each begin with restored state.
   bool follows_calls(std::size_t slot);
-  /// While it lives, the set of a slot has the reference's answers to the inputs that it holds.
+  /// During its lifetime, the set of a slot has the reference's answers to the inputs in its
+  /// memory.
   class TimedAnswers {
    public:
     TimedAnswers(JudgedProblem& problem, std::size_t slot);
@@ -113,9 +117,9 @@ class JudgedProblem {
     InputSet& set_;
     Answers answers_;
   };
-  /// Puts back what trials need.
+  /// Restores the data that trials need.
   void leave_timed();
-  /// Does so when it goes.
+  /// Calls leave_timed() in its destructor.
   class TimedSpan {
    public:
     explicit TimedSpan(JudgedProblem& problem) : problem_(problem) {}
@@ -126,47 +130,50 @@ class JudgedProblem {
    private:
     JudgedProblem& problem_;
   };
-  /// The set in a slot; drawn, if need be, as that slot's own trial.
+  /// The set in a slot. If the slot is empty, draws the trial with the slot's number.
   InputSet& slot_set(std::size_t slot);
-  /// Counts how often a slot was drawn, so that a candidate's mappings can be renewed.
+  /// The number of times that a slot was drawn. If it changes, candidates' mappings are renewed.
   std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
-  /// Counts how often the memory of its inputs became another one: mostly it is drawn into anew.
+  /// The number of times that the slot's inputs moved to other memory. Most draws use the same
+  /// memory.
   std::uint64_t memory_generation(std::size_t slot) const { return memory_generations_[slot]; }
-  /// The input distributions that it is asked with besides those that it draws.
+  /// The input distributions to judge on, besides the problem's own.
   std::vector<std::string> distributions() const;
-  /// Puts inputs of a distribution and the reference's answers to them into the set of a slot;
-  /// false where there are none.
+  /// Puts inputs of a distribution, and the reference's answers to them, into the set of a slot.
+  /// False if there are none.
   bool enter_distribution(std::size_t slot, const std::string& name);
-  /// A further set of inputs of a distribution, the same for all candidates.
+  /// An additional set of inputs of a distribution, the same for all candidates.
   struct FurtherSet {
     std::uint32_t number = 0;
     bool noisy = false;  ///< no two elements of a tensor are equal
   };
-  /// Puts that and the answers to it, in double precision where there are any, into the set of a
-  /// slot; false if they say nothing. `name`: a distribution, or kDrawnDistribution.
+  /// Puts an additional set, and its answers, into the set of a slot. Answers are in double
+  /// precision if possible. False if the answers prove nothing. `name`: a distribution, or
+  /// kDrawnDistribution.
   bool enter_further(std::size_t slot, const std::string& name, FurtherSet further);
-  /// By how much, relative to the sum, a float32 sum of equal addends may be off that are added one
-  /// by one: of as many as the reference's operators add up for one element. Found once.
+  /// The largest error, relative to the sum, of a sequential float32 sum of equal addends. The
+  /// number of addends is the most that the reference's operators sum for one element. Computed
+  /// once.
   double equal_sum_error();
-  /// What a candidate gave as an output of the set in a slot; of indices those that name equal
-  /// elements are exchanged for the reference's.
+  /// A candidate's output for the set in a slot. If it has indices, those of equal elements are
+  /// replaced by the reference's.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
-  /// Makes sure that one who answers otherwise is wrong: looks at the reference in double
-  /// precision, and at inputs that are a rounding error away. After that the set's answers may be
-  /// others.
+  /// True if a different answer is certainly wrong. Compares with the reference in double
+  /// precision, and with its answers to inputs that differ by a rounding error. This may change the
+  /// set's answers.
   bool confirm_distribution(std::size_t slot, const std::string& name);
-  /// Gives the set of a slot the answers in double precision, where there are any, in place of
-  /// those that it has.
+  /// Replaces the answers of a slot's set by those in double precision, if there are any.
   void look_closer(std::size_t slot);
-  /// The slot in which a distribution is asked: of the nearest, few elements are changed of what
-  /// the last trial asked. Its answers are kept for the next candidate, so all ask there.
+  /// The slot for a distribution. kNearDistribution changes a few elements of the last trial's
+  /// inputs, so it uses that trial's slot. The next candidates use the same slot, because the
+  /// answers are kept.
   std::size_t distribution_slot(std::string_view name) const {
     return name == kNearDistribution ? static_cast<std::size_t>(options_.trials - 1) % resident_
                                      : 0;
   }
-  /// Puts back what the set of a slot held before it was given other inputs than a trial's.
+  /// Restores a trial's inputs and answers in the set of a slot.
   void leave_distributions(std::size_t slot) { leave(slot); }
-  /// Does so when it goes.
+  /// Calls leave_distributions() in its destructor.
   class DistributionSpan {
    public:
     DistributionSpan(JudgedProblem& problem, std::size_t slot) : problem_(problem), slot_(slot) {}
@@ -178,55 +185,56 @@ class JudgedProblem {
     JudgedProblem& problem_;
     std::size_t slot_;
   };
-  /// Why those distributions that were left out were, by name.
+  /// The reasons why distributions were left out, by name.
   std::map<std::string, std::string> distributions_left_out() const;
-  /// Whether it was left out for want of memory since forget_room(); another candidate may leave
-  /// more.
+  /// True if the distribution was left out since forget_room() because memory was short. Another
+  /// candidate may leave more memory.
   bool lacked_room(const std::string& distribution) const {
     return no_room_.contains(distribution);
   }
   void forget_room() { no_room_.clear(); }
 
-  /// Forgets all sets: somebody may have written to them. Of the next ones candidates can write to
-  /// what they get, if `writable`: to see whether they do.
+  /// Drops all sets, because a candidate may have written to them. `writable`: candidates can write
+  /// to the next sets, so that such writes are detected.
   void redraw(bool writable = false);
 
-  /// By KernelBench's rules the set of the timed calls comes after those of the trials.
+  /// Under KernelBench's rules, the set of the timed calls follows those of the trials.
   std::uint32_t timed_trial() const { return static_cast<std::uint32_t>(options_.trials); }
-  /// By KernelBench's rules the reference multiplies as the candidate does; sets that were computed
-  /// otherwise are forgotten.
+  /// Under KernelBench's rules, the reference uses the candidate's math modes. Drops sets that were
+  /// computed with other modes.
   void use_math_modes(std::uint32_t modes);
 
-  /// Name of the first input, parameter or buffer whose shared memory no longer holds what was
-  /// drawn, over all sets in memory; empty where all do.
+  /// Name of the first input, parameter or buffer, over all sets in memory, whose shared memory has
+  /// changed since it was drawn; empty if there is none.
   std::string first_changed_source() const;
-  /// The failure of a candidate that wrote to one of those.
+  /// The failure of a candidate that wrote to an input, parameter or buffer.
   CandidateFailure input_written() const;
 
-  /// What each operator of the reference moves and computes in one call; found once.
+  /// The memory traffic and operations of each operator in one call of the reference. Computed
+  /// once.
   const std::vector<OperatorCost>& operators();
 
-  /// Those of the baselines asked for that the reference can be run by.
+  /// The requested baselines that can run the reference.
   const std::vector<std::string>& baselines() const { return baselines_; }
-  /// Why it cannot be by the others.
+  /// The reasons why the other baselines cannot, by name.
   const std::map<std::string, std::string>& failed_baselines() const { return failed_baselines_; }
-  /// What a baseline calls on the set in a slot; made ready once, for all candidates. Throws
-  /// ProblemFailure.
+  /// The callable that a baseline calls on the set in a slot. Prepared once for all candidates.
+  /// Throws ProblemFailure.
   pybind11::object baseline_model(const std::string& baseline, std::size_t slot);
 
  private:
   void load_kernels();
   void prepare_baselines();
-  /// How many sets stay in memory, by the size of the first.
+  /// Decides how many sets stay in memory, by the size of the first one.
   void make_room(double free_before, const InputSet& first);
   InputMemory take_memory(std::size_t slot);
   void put(std::size_t slot, std::unique_ptr<InputSet> set);
-  /// What drawing a set leaves in torch's cache, where that is much.
+  /// If the set is large, releases the memory in torch's cache that drawing it has left unused.
   void release_idle(const InputSet& drawn);
   DrawOptions draw_options(std::uint32_t trial);
   DrawOptions draw_timed_options();
   InputSet& timed_set(std::size_t slot);
-  /// InputSet::own_arguments(). Throws input_written().
+  /// Returns InputSet::own_arguments(), or throws input_written().
   std::vector<Argument> own_arguments(InputSet& set) const;
   void enter(InputSet& set);
   void leave(std::size_t slot);
@@ -237,13 +245,13 @@ class JudgedProblem {
   bool may_keep_state(bool answers_alike);
   void measure_reference(InputSet& set);
 
-  /// What is known of an input distribution.
+  /// The state of an input distribution.
   struct Distribution {
-    std::string why_not;             ///< empty where it applies
-    std::optional<Answers> answers;  ///< to the set that is always asked; none: to be made again
-    bool is_kept = false;            ///< they stay for the next candidate
-    std::size_t large_bytes = 0;     ///< of them, where they count among kept_bytes_
-    bool confirmed = false;          ///< who answers otherwise is wrong
+    std::string why_not;             ///< empty if the distribution applies
+    std::optional<Answers> answers;  ///< to the set that all candidates get; none: compute again
+    bool is_kept = false;            ///< the answers are kept for the next candidate
+    std::size_t large_bytes = 0;     ///< size of the answers, if counted in kept_bytes_
+    bool confirmed = false;          ///< a different answer is certainly wrong
   };
   void check_distributions_off() const;
   std::uint64_t distribution_seed(const std::string& name) const;
@@ -261,16 +269,16 @@ class JudgedProblem {
   double reference_ms_ = 0;
   std::vector<std::string> baselines_;
   std::map<std::string, std::string> failed_baselines_;
-  bool exact_ = true;   ///< answers in double precision are worth their time
-  EagerErrors errors_;  ///< of the first set's
+  bool exact_ = true;   ///< answers in double precision are fast enough
+  EagerErrors errors_;  ///< of the first set's answers
   bool has_oracle_ = true;
   std::optional<double> other_weights_error_;  ///< see error_of_other_weights()
-  std::vector<std::string> state_;  ///< names of attributes that calls change, where that matters
+  std::vector<std::string> state_;  ///< attributes that calls change, if answers depend on them
   std::optional<std::vector<OperatorCost>> operators_;
   std::optional<std::int64_t> added_up_;  ///< see equal_sum_error()
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> generations_, memory_generations_;
-  /// A model that was compiled or captured, for the set of that generation.
+  /// A compiled or captured model for the set of that generation.
   struct ReadyModel {
     pybind11::object model;
     std::uint64_t generation = 0;
@@ -278,20 +286,20 @@ class JudgedProblem {
   std::map<std::pair<std::string, std::size_t>, ReadyModel> ready_models_;
   std::size_t resident_ = 1;
   std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
-  bool signs_ = true;                          ///< the reference bears parameters below zero
+  bool signs_ = true;                          ///< the reference accepts negative parameters
   bool writable_ = false;                      ///< see redraw()
-  std::uint32_t timed_draws_ = 0;              ///< so far
+  std::uint32_t timed_draws_ = 0;              ///< draws until now
   std::map<std::string, Distribution> distributions_;
-  std::set<std::string> no_room_;    ///< distributions
-  std::size_t kept_bytes_ = 0;       ///< of their large answers
-  std::size_t most_kept_bytes_ = 0;  ///< that those may take
-  /// Of a trial's set as drawn, while it holds other inputs.
+  std::set<std::string> no_room_;    ///< distributions left out because memory was short
+  std::size_t kept_bytes_ = 0;       ///< total of the kept large answers
+  std::size_t most_kept_bytes_ = 0;  ///< limit of kept_bytes_
+  /// A trial's answers and digests as drawn, while its set has other inputs.
   struct Entered {
     Answers answers;
     std::vector<std::int64_t> digests;
   };
   std::optional<Entered> entered_;
-  // KernelBench's rules: one model over all trials, built anew for the first.
+  // For KernelBench's rules: one model for all trials, rebuilt for the first trial.
   bool by_kernelbench_;
   std::vector<std::uint64_t> seeds_;
   pybind11::object shared_model_;

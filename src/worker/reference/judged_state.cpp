@@ -11,14 +11,14 @@
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 
-// The part of a judged problem that tells a random reference from one that keeps state.
+// The part of a judged problem that distinguishes a random reference from a stateful one.
 namespace kbench::worker {
 namespace {
 
-/// Seeds of random states that are not those of models and inputs.
+/// Seeds of random states; seeds of models and inputs differ from them.
 constexpr std::uint64_t kRandomState = 0x7265666572656eu;
 constexpr std::uint64_t kOtherRandomState = kRandomState + 1;
-/// Names that a message lists.
+/// Maximum number of names in a message.
 constexpr std::size_t kMostNames = 4;
 
 std::string names_of(std::span<const std::string> names) {
@@ -47,7 +47,7 @@ ProblemFailure random_reference() {
 
 std::string JudgedProblem::state_names() const { return names_of(state_); }
 
-/// Whether the model gives the answer of the set again, under another random state.
+/// True if the model gives the set's answer again under another random state.
 bool JudgedProblem::answers_again(InputSet& set) {
   set.restore();
   host_.reseed(kRandomState);
@@ -59,12 +59,12 @@ void JudgedProblem::check_random_reference() {
   const bool answers_alike = answers_again(*sets_[0]);
   state_ = host_.changed(before, sets_[0]->model());
   if (answers_alike && state_.empty()) return;
-  before = pybind11::none();  // it holds the model's tensors
+  before = pybind11::none();  // it references the model's tensors
   if (!may_keep_state(answers_alike)) {
     state_.clear();
     return;
   }
-  // It has a name in any case.
+  // is_stateful() needs at least one name.
   if (state_.empty()) state_.push_back(names_of({}));
   sets_[0].reset();
   sets_[0] = first_set();
@@ -79,23 +79,24 @@ void JudgedProblem::check_random_reference() {
       ""};
 }
 
-/// Whether a new model's answer depends on a call before, and on nothing else that cannot be
-/// repeated. Throws ProblemFailure where it does.
+/// True if a new model's answer depends on an earlier call. Throws ProblemFailure if it also
+/// depends on anything that cannot be repeated.
 bool JudgedProblem::may_keep_state(bool answers_alike) {
   const auto drawn = [&](std::uint32_t number) {
     return objects_of(host_.draw_inputs(
         options_.device, options_.precision,
         trial_seed(options_.secret, fmt::format("{} state", options_.key), number)));
   };
-  // A new model's answer to a call on inputs of the last number, after calls on those before.
+  // Calls a new model on the inputs of each number, and returns the answer to the last call.
   const auto answer = [&](std::uint64_t random_state, std::initializer_list<std::uint32_t> calls) {
     const auto model = host_.build_model(options_.device, options_.precision, init_seed(0));
     std::vector<at::Tensor> outputs;
     for (const std::uint32_t number : calls) {
-      const auto inputs = drawn(number);  // which sets random states, too
+      const auto inputs = drawn(number);  // this also sets random states
       host_.reseed(random_state);
       outputs = host_.forward(model, inputs);
-      for (at::Tensor& output : outputs) output = output.clone();  // it may be the state
+      for (at::Tensor& output : outputs)
+        output = output.clone();  // the output may be the state itself
     }
     return outputs;
   };
@@ -113,7 +114,7 @@ bool JudgedProblem::may_keep_state(bool answers_alike) {
       if (alike(first, answer(kRandomState, {0}))) throw random_reference();
       throw outside_state(state_);
     }
-    // In both orders: a largest value so far shows only after a larger one.
+    // Tests both orders, because a running maximum changes only if a larger value follows.
     return !answers_alike || !alike(first, answer(kRandomState, {1, 0})) ||
            !alike(answer(kRandomState, {1}), answer(kRandomState, {0, 1}));
   } catch (const ProblemFailure& failure) {

@@ -109,7 +109,7 @@ void JudgedProblem::leave(std::size_t slot) {
   } catch (const ProblemFailure&) {
     // The same failure will occur, and be reported, when the set is drawn again.
   } catch (const c10::OutOfMemoryError&) {
-    // As above.
+    // The same holds here.
   }
   // The problem drew other inputs under the same seed, so the set must be drawn again.
   sets_[slot].reset();

@@ -10,11 +10,11 @@
 namespace kbench::worker {
 namespace {
 
-/// Of the reference's own: what is nearer than that to the expected output is no measure for
-/// others.
+/// If the reference's own error is at most this, error_ratio is not computed: so small an error is
+/// no measure for a candidate's.
 constexpr double kSmallestError = 1e-8;
 
-/// What counts as a near miss: the share of a distribution's elements, and how far off they are.
+/// Limits of a near miss: fraction of wrong elements, and their error over the tolerance.
 constexpr double kNearShare = 1e-5;
 constexpr double kNearRatio = 2;
 
@@ -39,7 +39,7 @@ JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
                                     comparison.max_rel_error / *expected_output.eager_error);
     max_abs = std::max(max_abs, comparison.max_abs_error);
     max_rel = std::max(max_rel, comparison.max_rel_error);
-    // torch's allclose knows no NaN that is right: the other trials tell.
+    // torch's allclose counts every NaN as wrong, so the other trials decide allclose_at.
     if (expected_output.non_finite)
       comparison.allclose_at = std::min(
           comparison.allclose_at, comparison.wrong_elements > 0 ? comparison.max_abs_error : 0);

@@ -11,34 +11,34 @@
 #include "worker/compare/expected_output.hpp"
 #include "worker/reference/judged_problem.hpp"
 
-/// What every answer to a problem is held to, whoever gives it: a candidate, or an audit.
+/// The criteria for all answers to a problem, a candidate's or an audit's.
 namespace kbench::worker {
 
-/// One tensor of an answer, and what it should be.
+/// One tensor of an answer, and its expected output.
 struct AnsweredTensor {
   ExpectedOutput expected_output;
-  at::Tensor got;         ///< of the expected output's shape and of the output's type
-  bool is_output = true;  ///< else an input or state that the answer may write
+  at::Tensor got;         ///< has the expected output's shape and the output's type
+  bool is_output = true;  ///< else an input or state that the candidate may write
 };
 
-/// A TrialResult, and what a record does not keep of it.
+/// A TrialResult, and data that records do not contain.
 struct JudgedAnswer : TrialResult {
-  std::int64_t elements = 0;  ///< of all tensors of the answer
-  double worst_ratio = 0;     ///< largest error of a tensor over its tolerance
-  bool whole = false;  ///< nothing is rounded in one of those tensors (ExpectedOutput::whole)
+  std::int64_t elements = 0;  ///< in all tensors of the answer
+  double worst_ratio = 0;     ///< the largest error divided by its tolerance
+  bool whole = false;         ///< a wrong tensor has integral values (ExpectedOutput::whole)
 };
 
 /// Compares an answer to one trial by the rule and the tolerance of a precision row.
 JudgedAnswer judge_answer(std::string_view precision, std::uint32_t trial,
                           std::span<const AnsweredTensor> answer);
 
-/// Whether outputs are an answer to what the expected outputs are of, within their tolerances.
+/// True if the outputs match the expected outputs within their tolerances.
 bool are_right(std::span<const ExpectedOutput> expected_outputs,
                std::span<const at::Tensor> outputs, std::string_view precision);
 
-/// The results of `answers` answers to an input distribution, whose inputs the set of the slot now
-/// holds; `judge` returns the result of one answer. If one is wrong, confirms the expected output
-/// and judges again. Empty if the distribution turns out to be no evidence.
+/// The results of `answers` answers to an input distribution; `judge` returns the result of one.
+/// The slot's set has the distribution's inputs. If an answer is wrong, confirms the expected
+/// output and judges again. Empty if the distribution turns out to be no evidence.
 std::vector<JudgedAnswer> judge_in_distribution(
     JudgedProblem& problem, std::size_t slot, const std::string& distribution, std::size_t answers,
     const std::function<JudgedAnswer(std::size_t)>& judge);

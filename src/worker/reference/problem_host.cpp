@@ -116,7 +116,7 @@ void start_python(const std::string& python, const std::string& bytecode) {
   PyConfig_InitPythonConfig(&config);
   config.parse_argv = 0;
   config.install_signal_handlers = 0;
-  // The venv is found from the executable's place.
+  // Python finds the venv by the executable's path.
   check(PyConfig_SetBytesString(&config, &config.executable, python.c_str()));
   check(PyConfig_SetBytesString(&config, &config.program_name, python.c_str()));
   check(Py_InitializeFromConfig(&config));

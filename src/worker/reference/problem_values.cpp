@@ -39,7 +39,7 @@ int problem_values_main(Fd result, Fd request) {
     write_whole(result.value(), packed.cast<std::string>());
     return 0;
   } catch (const ProblemFailure& failure) {
-    // Its judge meets the same, and says it in the record.
+    // The judge meets the same failure and reports it in the record.
     fmt::print(stderr, "{}\n", failure.message);
   } catch (const std::exception& error) {
     fmt::print(stderr, "{}\n", error.what());

@@ -20,12 +20,12 @@ namespace kbench::worker {
 namespace {
 
 constexpr std::size_t kRedBytes = 512;
-/// So that each has its pages to itself; torch's own allocator aligns to 64.
+/// No two tensors share a page; torch's own allocator aligns to 64 bytes.
 constexpr std::size_t kAlignment = 4096;
-/// Freed memory stays poisoned and unused for a while: a kernel that still has its address is
-/// found.
+/// Freed memory stays poisoned and unused until this much is freed, to detect kernels that still
+/// use its address.
 constexpr std::size_t kQuarantineBytes = 64u << 20;
-/// Above what torch sets by itself, so that it stays.
+/// Above the priority of torch's own allocators, so that they do not replace this one.
 constexpr std::uint8_t kPriority = 100;
 
 struct Block {
@@ -43,7 +43,7 @@ struct Block {
   }
 };
 
-/// All blocks of this process. Never destroyed: tensors may outlive everything.
+/// All blocks of this process. Never destroyed, because tensors may outlive static objects.
 class Registry {
  public:
   std::byte* allocate(std::size_t bytes) {

@@ -10,7 +10,7 @@
 namespace kbench::worker {
 namespace {
 
-/// An answer of one tensor for each of the reference's outputs, by `make(output, its place)`.
+/// Calls `make(output, index)` for each of the reference's outputs.
 template <typename Make>
 std::vector<at::Tensor> of_each(const Known& known, const Make& make) {
   std::vector<at::Tensor> outputs;
@@ -19,7 +19,7 @@ std::vector<at::Tensor> of_each(const Known& known, const Make& make) {
   return outputs;
 }
 
-/// `value` as an output of that shape and type; integers are rounded.
+/// Converts `value` to the shape and type of `output`, rounded for integers.
 at::Tensor shaped(const at::Tensor& value, const at::Tensor& output) {
   const at::Tensor exact = output.is_floating_point() ? value : value.round();
   return exact.to(output.options()).expand(output.sizes()).contiguous();

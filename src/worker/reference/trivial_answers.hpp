@@ -35,11 +35,11 @@ enum class MadeOf {
   kOtherDraws,  ///< Known::means
   kFirstTrial,  ///< Known::first
   kInputs,      ///< the inputs of the call
-  kReference,   ///< a call of the reference in another way; such an answer does compute
+  kReference,   ///< a call of the reference in another way; this answer does compute
 };
 
-/// An answer that computes nothing, or little, of what a problem asks. To add one: the function,
-/// and a row in trivial_answers.cpp.
+/// An answer that computes little or nothing of the problem. To add one: the function, and a row in
+/// trivial_answers.cpp.
 struct TrivialAnswer {
   std::string_view name;
   MadeOf made_of;
