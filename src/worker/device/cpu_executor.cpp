@@ -19,7 +19,7 @@ struct FaultRow {
   std::string_view cause;
 };
 
-/// What each fault of the executor means for a candidate: the answer that a GPU gives.
+/// The failure that a GPU gives for each fault of the executor.
 constexpr FaultRow kFaults[] = {
     {ptx::FaultKind::kIllegalWrite, Outcome::kIllegalWrite, "out_of_bounds_write"},
     {ptx::FaultKind::kIllegalRead, Outcome::kCrash, "out_of_bounds_read"},

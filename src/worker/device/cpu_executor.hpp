@@ -5,20 +5,20 @@
 
 #include "worker/device/device.hpp"
 
-/// How the worker runs kernels with the PTX executor, whoever launches them.
+/// Runs of kernels with the PTX executor, for plans and for host code.
 namespace kbench::worker {
 
-/// The executor's options for a launch that is looked at in this way. `seed` permutes the blocks.
+/// The executor's options for a launch under `watch`. `seed` permutes the blocks.
 ptx::Options executor_options(const Watch& watch, std::uint64_t seed);
 
-/// The failure that a fault means for a candidate, as a GPU would have it; `tensors` are those that
-/// regions are named after.
+/// Converts a fault to the failure that a GPU would give. `tensors`: those that regions are named
+/// after.
 CandidateFailure failure_of(const ptx::Fault& fault, std::span<const KernelTensor> tensors);
 
-/// Moves what a launch showed out of its result, a fault among the findings.
+/// Moves the observations of a launch out of its result. A fault becomes a finding.
 LaunchReport report_of(ptx::Result& result);
 
-/// The image as a module. Throws CandidateFailure where the executor does not support it.
+/// Parses the image. Throws CandidateFailure if the executor does not support it.
 ptx::Module load_ptx(std::string_view image);
 
 }  // namespace kbench::worker

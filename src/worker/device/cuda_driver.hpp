@@ -6,8 +6,8 @@
 #include <array>
 #include <string>
 
-/// The functions of the CUDA driver that kbench calls: member, and the symbol it is loaded from.
-/// The driver is opened at run time, or nothing would start where there is no GPU.
+/// The functions of the CUDA driver that kbench calls: member, and the symbol that it is loaded
+/// from. The driver is opened at run time, so that kbench also starts without a GPU.
 #define KBENCH_CUDA_FUNCTIONS(X)                                                                \
   X(cuInit, "cuInit")                                                                           \
   X(cuDeviceGet, "cuDeviceGet")                                                                 \
@@ -72,18 +72,17 @@ struct CudaDriver {
 #define KBENCH_MEMBER(name, symbol) decltype(&::name) name = nullptr;
   KBENCH_CUDA_FUNCTIONS(KBENCH_MEMBER)
 #undef KBENCH_MEMBER
-  /// An event behind all work of a context; null before CUDA 12.5.
+  /// Records an event after all work of a context; null before CUDA 12.5.
   CUresult (*cuCtxRecordEvent)(CUcontext context, CUevent event) = nullptr;
 };
 
-/// Opens libcuda.so.1 once. Throws kbench::Error where there is none or it lacks a function.
+/// Opens libcuda.so.1 once. Throws kbench::Error if it is missing or lacks a function.
 const CudaDriver& cuda_driver();
 
 /// "CUDA_ERROR_ILLEGAL_ADDRESS: an illegal memory access was encountered".
 std::string describe(CUresult result);
 
-/// What the driver wants to know of a launch with grid, block, cluster, shared_bytes and
-/// cooperative.
+/// The driver's description of a launch with grid, block, cluster, shared_bytes and cooperative.
 class LaunchConfig {
  public:
   template <typename Launch>

@@ -21,7 +21,7 @@ struct Shown {
   std::map<CUpti_ActivityKind, int> wanted;
 };
 
-/// CUPTI's threads may come until the process ends.
+/// Never destroyed, because CUPTI's threads may call until the process ends.
 Shown& shown() {
   static auto* const kShown = new Shown;
   return *kShown;
@@ -38,7 +38,7 @@ void CUPTIAPI take_buffer(CUcontext context, std::uint32_t stream, std::uint8_t*
   ActivityRecords records{buffer, valid_bytes};
   if (cupti()->cuptiActivityGetNumDroppedRecords(context, stream, &records.dropped) !=
       CUPTI_SUCCESS)
-    records.dropped = 1;  // nobody can tell that none were
+    records.dropped = 1;  // unknown, so at least one may be lost
   std::vector<void (*)(const ActivityRecords&)> takers;
   {
     const std::lock_guard lock(shown().mutex);

@@ -9,7 +9,7 @@
 
 namespace kbench::worker {
 
-/// What is read of a record has the same place in all versions since.
+/// kbench reads only fields that later versions have at the same offsets.
 using KernelRecord = CUpti_ActivityKernel9;
 
 #define KBENCH_CUPTI_FUNCTIONS(X)   \
@@ -30,27 +30,28 @@ struct Cupti {
 #undef KBENCH_MEMBER
 };
 
-/// The one that torch has brought, or the system's of the same CUDA; null without.
+/// torch's CUPTI, or the system's of the same CUDA version; null if there is none.
 const Cupti* cupti();
 
-/// A buffer of CUPTI's, as full as it got.
+/// A buffer that CUPTI has filled.
 struct ActivityRecords {
   std::uint8_t* buffer = nullptr;
   std::size_t valid_bytes = 0;
-  std::size_t dropped = 0;  ///< records that were lost meanwhile
+  std::size_t dropped = 0;  ///< records lost since the previous buffer
 };
 
-/// Shows all records to come to `take` as well, in CUPTI's threads, until the process ends; once
-/// for each function. False where CUPTI is not to be had.
+/// Calls `take` with all later records, in CUPTI's threads, until the process ends. Repeated calls
+/// for one function have no effect. False if CUPTI is not available.
 bool show_activity_to(void (*take)(const ActivityRecords&));
-/// Counts who wants records of a kind: there are some while anybody does.
+/// Enables or disables records of a kind. CUPTI records them while enabling calls outnumber
+/// disabling ones. False if CUPTI fails.
 bool enable_activity(CUpti_ActivityKind kind, bool wanted);
-/// Waits until all records of what has ended have been shown.
+/// Waits until the records of all completed work have been passed on.
 bool flush_activity();
 
 void for_records(const ActivityRecords& records,
                  const std::function<void(const CUpti_Activity&)>& take);
-/// Mangled; empty where CUPTI has none.
+/// The kernel's mangled name; empty if CUPTI has none.
 std::string name_of(const KernelRecord& kernel);
 
 }  // namespace kbench::worker

@@ -2,8 +2,8 @@
 #include "worker/device/device_activity.hpp"
 #include "worker/device/kernel_trace.hpp"
 
-// In place of kernel_trace.cpp where there are no headers of CUPTI, as beside a torch without
-// CUDA: whose kernels run on a GPU, and for how long, is not known then.
+// Replaces kernel_trace.cpp if there are no CUPTI headers, as with a torch without CUDA. kbench
+// then knows neither the owner of a GPU's kernels nor their times.
 namespace kbench::worker {
 
 std::unique_ptr<KernelTrace> KernelTrace::open() { return nullptr; }

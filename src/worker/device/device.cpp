@@ -75,7 +75,7 @@ std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes
   for (const std::size_t bytes : data_bytes) total += round_up(bytes, kDataAlignment) + gap;
   const std::size_t mapped = round_up(total, granularity);
   std::vector<BufferLayout> layouts(data_bytes.size());
-  // From the end, where the unmapped page is.
+  // Places tensors from the end, because the last one ends at the unmapped page.
   std::size_t next = mapped;
   for (std::size_t i = layouts.size(); i-- > 0;) {
     const bool is_last = i + 1 == layouts.size();

@@ -29,8 +29,8 @@ struct CandidateFailure {
   std::string message;
 };
 
-/// Where a tensor's elements lie inside a shared object: front gap, data, red zone, and then a page
-/// that is not mapped.
+/// The position of a tensor's elements in a shared object: front gap, data, red zone, and then an
+/// unmapped page.
 struct BufferLayout {
   std::size_t mapped_bytes = 0;
   std::size_t data_offset = 0;
@@ -39,23 +39,23 @@ struct BufferLayout {
   bool operator==(const BufferLayout&) const = default;
 };
 
-/// Red zone on either side of what candidates may write.
+/// Size of the red zone on each side of memory that candidates may write.
 inline constexpr std::size_t kRedZoneBytes = 4096;
 /// Alignment of every tensor that a kernel gets.
 inline constexpr std::size_t kDataAlignment = 256;
 /// Byte that fills red zones.
 inline constexpr std::uint8_t kCanary = 0xc5;
 
-/// Data ends as near to the unmapped page as alignment and red zone allow.
+/// The data ends as near to the unmapped page as alignment and red zone allow.
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone);
 
-/// Layouts of several tensors in one shared object, in order of addresses: neighbours have a gap of
-/// canary bytes between them (a red zone, or kDataAlignment bytes), which both count as theirs, and
-/// the last one ends near the unmapped page.
+/// Layouts of several tensors in one shared object, in order of addresses. Neighbours share a gap
+/// of canary bytes (a red zone, or kDataAlignment bytes), which is in both layouts. The last tensor
+/// ends near the unmapped page.
 std::vector<BufferLayout> packed_layouts(std::span<const std::size_t> data_bytes,
                                          std::size_t granularity, bool red_zone);
 
-/// Memory shared between judge and candidate, as this process maps it; unmapped when the last
+/// This process's mapping of memory that judge and candidate share. It is unmapped when the last
 /// buffer in it is destroyed.
 class SharedBuffer {
  public:
@@ -70,14 +70,14 @@ class SharedBuffer {
   std::byte* data() const { return base() + layout_.data_offset; }
   std::size_t size_bytes() const { return layout_.data_bytes; }
   int fd() const { return memory_ ? memory_->fd.value() : -1; }
-  /// Another tensor in the same memory.
+  /// A buffer for another tensor in the same memory.
   SharedBuffer part(BufferLayout layout) const {
     SharedBuffer buffer;
     buffer.layout_ = layout;
     buffer.memory_ = memory_;
     return buffer;
   }
-  /// The mapping stays without its descriptor, of which a process may have few.
+  /// Closes the descriptor but keeps the mapping, because the number of descriptors is limited.
   void close_descriptor() { memory_->fd.reset(); }
 
  private:
@@ -97,55 +97,55 @@ class SharedBuffer {
   std::shared_ptr<Memory> memory_;
 };
 
-/// A tensor as a kernel sees it.
+/// A tensor in a kernel's arguments.
 struct KernelTensor {
   std::string name;  ///< "input x", "output y", for messages
   std::byte* data = nullptr;
   std::size_t size_bytes = 0;
   std::size_t red_before = 0, red_after = 0;
   bool writable = true;
-  /// Filled just now, and written by nothing yet; the executor notices reads of kPoison.
+  /// Filled, and not yet written by any kernel. The executor reports reads of kPoison.
   bool undefined = false;
 };
 
-/// How an executor looks at the launches to come; a GPU does not.
+/// What the executor checks and counts in the next launches. A GPU ignores it.
 struct Watch {
   ptx::Sanitize sanitize = ptx::Sanitize::kNone;
   bool count = false;
   std::uint64_t max_instructions = 0;  ///< warp instructions of each launch; 0: no bound
-  /// When launches are to end by themselves, saying where they are.
+  /// Launches that run longer end, and report their position.
   protocol::Clock::time_point deadline = protocol::Clock::time_point::max();
 };
 
-/// What it saw of one launch.
+/// The executor's observations of one launch.
 struct LaunchReport {
-  /// Of a launch by host code; those of a plan have theirs in it.
+  /// For launches by host code. Launches of a plan are named in the plan.
   std::string kernel;
   std::array<std::uint32_t, 3> grid{}, block{};
   std::vector<ptx::Finding> findings;
   bool read_clock = false;
-  bool is_early = false;  ///< of a module's import or constructor: looked at, not counted
+  bool is_early = false;  ///< by a module's import or constructor; inspected, but not counted
   std::optional<Counters> counters;
   std::optional<GpuLaunches> gpu;
 };
 
-/// The kernels among what a GPU ran.
+/// Reports of the kernels in a GPU's activity.
 std::vector<LaunchReport> reports_of(std::span<const DeviceActivity> activity);
 
-/// One device as the worker uses it: memory, kernels, time. Work is queued in order and finished by
-/// synchronize(). Failures of the candidate's kernels are thrown as CandidateFailure.
+/// The worker's interface to one device: memory, kernels, time. Work is queued in order;
+/// synchronize() waits for it. Failures of the candidate's kernels are thrown as CandidateFailure.
 class Device {
  public:
   virtual ~Device() = default;
-  virtual std::string_view name() const = 0;  ///< "cpu" or "cuda:0", as torch writes it
+  virtual std::string_view name() const = 0;  ///< torch's name, "cpu" or "cuda:0"
   virtual std::size_t granularity() const = 0;
   virtual std::size_t free_bytes() = 0;
 
-  /// Memory for another process, too. Unless `writable`, that one cannot write to it where the
-  /// device's memory can be kept from it; nobody can change its size.
+  /// Allocates memory that another process can map. Unless `writable`, that process cannot write to
+  /// it, if the device supports that. No process can change its size.
   virtual SharedBuffer create(BufferLayout layout, bool writable) = 0;
   virtual SharedBuffer map(Fd fd, BufferLayout layout, bool writable) = 0;
-  /// Memory of this process alone, with red zones and an unmapped page behind.
+  /// Allocates memory of this process, with red zones and an unmapped page behind it.
   virtual SharedBuffer allocate(BufferLayout layout) = 0;
 
   virtual void fill(std::byte* data, std::uint8_t value, std::size_t size_bytes) = 0;
@@ -158,86 +158,89 @@ class Device {
 
   /// Loads a candidate's image (cubin or PTX).
   virtual void load(std::string_view image, const LaunchPlan& plan) = 0;
-  /// Loads another build of it, for use_other_build(); false where that cannot be done.
+  /// Loads another build of the image, for use_other_build(). False if that is not possible.
   virtual bool load_other_build(std::string_view image, const LaunchPlan& plan) {
     (void)image, (void)plan;
     return false;
   }
-  /// Whether the coming launches are of the other build.
+  /// Selects the build for the next launches.
   virtual void use_other_build(bool other) { (void)other; }
-  /// Tells which memory the coming launches may touch, as indexed by the plan's tensors.
+  /// Sets the memory that the next launches may access, indexed as the plan's tensors.
   virtual void use_tensors(std::span<const KernelTensor> tensors) = 0;
   virtual void launch(const LaunchPlan::Launch& launch) = 0;
 
-  /// Says how the coming launches are to be looked at.
+  /// Sets what the executor checks and counts in the next launches.
   virtual void watch(const Watch&) {}
-  /// One report for each launch since the last time, also for one that failed; none on a GPU.
+  /// Returns a report for each launch since the previous call, also for a failed one. Empty on a
+  /// GPU.
   virtual std::vector<LaunchReport> take_reports() { return {}; }
 
-  /// Opens all that this process will ever open of the device; see close_gpus().
+  /// Opens everything of the device that this process may need later; see close_gpus().
   virtual void open_whole() {}
 
-  /// Flushes the caches: reads twice the L2, so that the next call reads from memory and finds
-  /// nothing that has yet to be written there.
+  /// Flushes the caches by reading twice the L2's size. The next call then reads from memory, and
+  /// the L2 has no lines left to write back.
   virtual void flush_cache() = 0;
-  /// Keeps the device busy for so long, so that what comes next is queued by then: a host that is
-  /// slow at launching is not in its time. Queued as all else; nothing where timing kernels are
-  /// not.
+  /// Queues work that keeps the device busy for `ms`. The host queues the next work meanwhile, so a
+  /// slow launch is not part of that work's time. Does nothing without timing kernels.
   virtual void lead(double ms) { (void)ms; }
-  /// Whether veil() does anything: where kernels can reach what they were not given.
+  /// True if veil() encrypts, as on a device whose kernels can access memory that is not in their
+  /// arguments.
   virtual bool veils() const { return false; }
-  /// Makes memory unreadable, up to the next multiple of 16 bytes; or readable again, by the same
-  /// key. Queued behind whatever went before.
+  /// Queues the encryption of memory, up to the next multiple of 16 bytes. A second call with the
+  /// same key decrypts it.
   virtual void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
     (void)data, (void)size_bytes, (void)key;
   }
-  /// The image of the kernels that flush on a GPU and hold its stream. Without one flushing is a
-  /// memset (calls that come next pay for its write-back), and nothing is held.
+  /// Loads the kernels that flush a GPU's caches and block its stream. Without them a memset
+  /// flushes, so that later calls pay for its write-back, and no stream is blocked.
   virtual void use_timing_kernels(std::string_view) {}
-  /// Milliseconds of `call` by this device's method, queued behind whatever went before. If `held`,
-  /// and where the device can, its work starts when all of it has been queued.
+  /// Milliseconds of `call` by this device's method, queued behind earlier work. If `held` and
+  /// supported, the stream is blocked until all of the call's work is queued.
   virtual double time_ms(const std::function<void()>& call, bool held = false) = 0;
   /// Milliseconds of `call` by the host's clock, from an idle device to the end of its work.
   double wall_ms(const std::function<void()>& call);
-  /// What the device runs in `work`, by its own records; none where it has none. It is idle before
-  /// and after.
+  /// The device's records of its activity in `work`; nothing if it has no records. The device is
+  /// idle before and after.
   virtual std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) {
     (void)work;
     return std::nullopt;
   }
   virtual std::optional<SmLimits> sm_limits() { return std::nullopt; }
-  /// How long the device was at work for `call`, by its own records, of which the call finds it
-  /// idle; none where there are no such. `held` as above.
+  /// The device's times for `call`, by its own records; nothing if it has no records. The device is
+  /// idle when the call begins. `held`: as in time_ms().
   virtual std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) {
     (void)call, (void)held;
     return std::nullopt;
   }
-  /// Milliseconds of `call` by that clock, added to `times` as an answer to a kTime has them.
+  /// Appends milliseconds of `call` by that clock to `times`, in the format of an answer to a
+  /// kTime.
   void time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
                std::vector<double>& times);
-  /// Launches a kernel that does nothing; false where there is none.
+  /// Launches a kernel that does nothing; false if there is none.
   virtual bool launch_empty() { return false; }
-  /// Milliseconds that this device's method adds to the time of the work itself, after a flush or
-  /// without and held or not; none where that cannot be told. For the judge's process.
+  /// Milliseconds that this device's method adds to the work's time, with or without a flush and a
+  /// blocked stream. Nothing if unknown. For the judge's process.
   virtual std::optional<double> overhead_ms(bool cold_cache, bool held) {
     (void)cold_cache, (void)held;
     return std::nullopt;
   }
-  /// Looks at the device, which has to be idle, for about so many milliseconds; none where that
-  /// cannot be done.
-  /// `start_ms`: the time from the call until the device began to look.
+  /// Probes the idle device for about `span_ms`; nothing if it cannot.
+  /// `start_ms`: the time from the call until the probe began.
   virtual std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms = nullptr) {
     (void)span_ms, (void)start_ms;
     return std::nullopt;
   }
-  /// Begins to watch for other contexts' turns, beside what is queued, until end_guard(). Returns
-  /// when it has begun.
+  /// Starts a probe for work of other contexts. It runs alongside queued work until end_guard().
+  /// Returns when the probe has begun.
   virtual void start_guard() {}
-  /// Waits for what was queued, but not for the guard.
+  /// Waits for queued work, but not for the guard.
   virtual void finish_queued() { synchronize(); }
-  /// Ends it: the device is idle microseconds later. Whether no other context had a turn meanwhile.
+  /// Ends the guard; the device is idle microseconds later. True if no other context has run
+  /// meanwhile.
   virtual bool end_guard() { return true; }
-  /// Whether a call since the last time could not be held: it waited for the device inside.
+  /// True if, since the previous call, the stream could not be blocked for some timed call, because
+  /// it waited for the device.
   virtual bool take_hold_failed() { return false; }
 
   /// Takes a page with protocol::GateWords, for gated calls. False if this device has no gate.
@@ -245,27 +248,28 @@ class Device {
     (void)page;
     return false;
   }
-  /// Queues on a stream (null: the default one): later work on it waits until the judge starts
-  /// block number `block`. The GPU turns to this context before.
+  /// Queues a wait on a stream (null: the default one). Later work on it starts when the judge
+  /// starts block number `block`. Before, the GPU switches to this context.
   virtual void queue_gate(std::uint32_t block, void* stream) { (void)block, (void)stream; }
-  /// Queues on the same stream: the completion word, behind all work of this context.
+  /// Queues a write of the completion word on the same stream, behind all work of this context.
   virtual void queue_done(std::uint32_t block, void* stream) { (void)block, (void)stream; }
-  /// Name of that method in records: "events" or "wall".
+  /// Name of this device's timing method in records: "events" or "wall".
   virtual std::string_view timing_method() const = 0;
   virtual DeviceState state() { return {}; }
 };
 
-/// Fills what a call is to write, before it; `data` is an input's, for what needs one.
+/// Fills memory that a call will write. `data`: an input's content, which some poisons need.
 void fill_with_poison(Device& device, std::byte* memory, std::size_t size_bytes, Poison poison,
                       std::span<const std::byte> data);
 
-/// Fills a buffer's red zones, and tells which side of its data a kernel has written to since:
-/// nothing, or "before the start of" or "past the end of".
+/// Fills a buffer's red zones; broken_red_zone() returns the side of the data that has been written
+/// since: empty, "before the start of" or "past the end of".
 void fill_red_zones(Device& device, const SharedBuffer& buffer);
 std::string_view broken_red_zone(Device& device, const SharedBuffer& buffer);
 
-/// A shared object as a process receives it: mapped once for each way of access, however many
-/// tensors lie in it. The mappings outlive its descriptor, of which a process may have few.
+/// A shared object that this process has received. For each kind of access it is mapped once, for
+/// all tensors in it. The mappings outlive the descriptor, because the number of descriptors is
+/// limited.
 class ReceivedMemory {
  public:
   explicit ReceivedMemory(Fd fd) : fd_(std::move(fd)) {}
@@ -276,7 +280,7 @@ class ReceivedMemory {
   SharedBuffer read_only_, writable_;
 };
 
-/// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error where it cannot be used.
+/// Opens "cpu" or "cuda:N" in this process. Throws kbench::Error if it cannot be used.
 std::unique_ptr<Device> open_device(std::string_view name);
 std::unique_ptr<Device> open_cpu_device();
 std::unique_ptr<Device> open_cuda_device(int index);

@@ -18,7 +18,7 @@ struct Seen {
   bool complete = true;
 };
 
-/// CUPTI's threads may come until the process ends.
+/// Never destroyed, because CUPTI's threads may call until the process ends.
 Seen& seen() {
   static auto* const kSeen = new Seen;
   return *kSeen;
@@ -67,7 +67,7 @@ std::optional<std::vector<DeviceActivity>> device_activity(const std::function<v
   bool enabled = true;
   for (const CUpti_ActivityKind kind : kActivityKinds)
     enabled = enable_activity(kind, true) && enabled;
-  // What came before is somebody else's.
+  // Records of earlier work do not belong to this call.
   flush_activity();
   Seen& all = seen();
   {

@@ -35,7 +35,7 @@ class CpuDevice final : public Device {
       throw Error(fmt::format("cannot allocate {} bytes of shared memory: {}", layout.mapped_bytes,
                               std::strerror(errno)));
     SharedBuffer buffer = map(std::move(fd), layout, true);
-    // A process that has the descriptor could open it anew for writing, or cut it off under us.
+    // Without seals, a process with the descriptor could open it again for writing, or truncate it.
     const int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
     if (fcntl(buffer.fd(), F_ADD_SEALS, seals | (writable ? 0 : F_SEAL_FUTURE_WRITE)) != 0 &&
         fcntl(buffer.fd(), F_ADD_SEALS, seals) != 0)  // before Linux 5.1
@@ -44,7 +44,8 @@ class CpuDevice final : public Device {
   }
 
   SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override {
-    // One page more than the object: touching it faults, as an unmapped page of a GPU does.
+    // Reserves one more page than the object has. Accesses to it fault, as accesses to an unmapped
+    // page of a GPU do.
     void* reserved = mmap(nullptr, layout.mapped_bytes + kPage, PROT_NONE,
                           MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
     if (reserved == MAP_FAILED) out_of_memory(layout.mapped_bytes);
@@ -116,7 +117,7 @@ class CpuDevice final : public Device {
       }
       run.arguments.push_back(std::move(bytes));
     }
-    // A GPU promises no order of blocks, so no two calls get the same one.
+    // A GPU guarantees no order of blocks, so each call gets another one.
     const auto options = executor_options(watch_, ++launches_);
     auto result = ptx::launch(*module_, regions_, run, options);
     report(result, launch);
@@ -131,7 +132,7 @@ class CpuDevice final : public Device {
   std::string_view timing_method() const override { return "wall"; }
 
  private:
-  /// Which words of a tensor have been written since it was filled; null where all count as such.
+  /// The words of a tensor that were written since it was filled; null if all count as written.
   ptx::Written* written_of(std::size_t tensor) {
     const KernelTensor& t = tensors_[tensor];
     auto& written = written_[tensor];
@@ -145,7 +146,7 @@ class CpuDevice final : public Device {
     return written ? &written->second : nullptr;
   }
 
-  /// Keeps what was seen, under the kernel's name in the plan and not its symbol.
+  /// Stores the report. It names the kernel as the plan does, not by its symbol.
   void report(ptx::Result& result, const LaunchPlan::Launch& launch) {
     if (result.fault) rename_kernel(*result.fault, result.fault->message, launch);
     LaunchReport report = report_of(result);
@@ -168,7 +169,7 @@ class CpuDevice final : public Device {
   std::optional<ptx::Module> module_;
   std::vector<KernelTensor> tensors_;
   std::vector<ptx::Region> regions_;
-  /// By tensor, with the size that it is for.
+  /// Per tensor, with the tensor's size.
   std::vector<std::optional<std::pair<std::size_t, ptx::Written>>> written_;
   Watch watch_;
   std::vector<LaunchReport> reports_;

@@ -18,7 +18,8 @@ struct ErrorRow {
   std::string_view cause;
 };
 
-/// What a CUDA error of a candidate's call means; any other one is a crash named after itself.
+/// The failures for CUDA errors of a candidate's call. Any other error is a crash with the error's
+/// name.
 constexpr ErrorRow kErrors[] = {
     {CUDA_ERROR_OUT_OF_MEMORY, Outcome::kOutOfMemory, "allocation_failed"},
     {CUDA_ERROR_ILLEGAL_ADDRESS, Outcome::kCrash, "illegal_address"},
@@ -115,7 +116,7 @@ SharedBuffer CudaDevice::allocate(BufferLayout layout) {
 
 SharedBuffer CudaDevice::map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
                                     bool writable) {
-  // One granule more than is mapped: whoever runs past the end faults.
+  // Reserves one unmapped granule more, so that accesses past the end fault.
   const std::size_t reserved = layout.mapped_bytes + granularity_;
   CUdeviceptr base = 0;
   check(cuda_.cuMemAddressReserve(&base, reserved, 0, 0, 0), "reserving addresses");
@@ -180,8 +181,8 @@ void CudaDevice::load(std::string_view image, const LaunchPlan& plan) {
 }
 
 void CudaDevice::open_whole() {
-  // All that is left after a context has been made: the pools of memory in stream order. Where
-  // there are none, none will be asked for.
+  // After a context has been created, only the stream-ordered memory pools remain to be opened. If
+  // the device has none, they cannot be used later either.
   CUdeviceptr first = 0;
   if (cuda_.cuMemAllocAsync(&first, 1, nullptr) == CUDA_SUCCESS)
     cuda_.cuMemFreeAsync(first, nullptr);
@@ -192,7 +193,8 @@ bool CudaDevice::load_other_build(std::string_view image, const LaunchPlan& plan
   try {
     load_into(other_, image, plan);
   } catch (const CandidateFailure&) {
-    return false;  // the driver is older than the compiler, or the registers are too many
+    return false;  // the driver may be older than the compiler, or the build may need too many
+                   // registers
   }
   return true;
 }
@@ -209,7 +211,7 @@ void CudaDevice::load_function(Code& code, const LaunchPlan::Launch& launch) {
           fmt::format("finding kernel {}", launch.kernel));
   int& shared = code.shared[launch.symbol];
   shared = std::max(shared, static_cast<int>(launch.shared_bytes));
-  // Above 48 KB a kernel must say so beforehand.
+  // Required if a kernel uses more than 48 KB.
   check(cuda_.cuFuncSetAttribute(function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES, shared),
         fmt::format("{} bytes of dynamic shared memory for {}", shared, launch.kernel));
 }

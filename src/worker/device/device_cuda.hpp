@@ -14,19 +14,19 @@
 
 namespace kbench::worker {
 
-/// Throws what a CUDA error of a candidate's call means; `what` was being done.
+/// Throws the failure for a CUDA error of a candidate's call. `what`: the action that failed.
 void check(CUresult result, std::string_view what);
 
-/// The driver's addresses are integers.
+/// Conversions, because the driver's addresses are integers.
 std::byte* host_pointer(CUdeviceptr pointer);
 CUdeviceptr device_pointer(const std::byte* pointer);
 
-/// A GPU through the driver. Memory and launches are in device_cuda.cpp, what times them in
+/// A GPU, used through the driver. Memory and launches are in device_cuda.cpp, timing is in
 /// device_cuda_timing.cpp.
 class CudaDevice final : public Device {
  public:
   explicit CudaDevice(int index);
-  /// A judge opens one for each of its problems. Whether it succeeds does not matter any more.
+  /// A judge opens one for each problem, so it must be closed. Errors are ignored.
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
   CudaDevice& operator=(const CudaDevice&) = delete;
@@ -35,7 +35,7 @@ class CudaDevice final : public Device {
   std::size_t granularity() const override { return granularity_; }
   std::size_t free_bytes() override;
 
-  /// Whoever has the descriptor can write to it: only digests tell.
+  /// Any process with the descriptor can write to the memory. Only digests detect that.
   SharedBuffer create(BufferLayout layout, bool) override;
   SharedBuffer map(Fd fd, BufferLayout layout, bool writable) override;
   SharedBuffer allocate(BufferLayout layout) override;
@@ -88,15 +88,16 @@ class CudaDevice final : public Device {
                           bool writable);
   void load_into(Code& code, std::string_view image, const LaunchPlan& plan);
   void load_function(Code& code, const LaunchPlan::Launch& launch);
-  /// Of an empty kernel, what the events say less what CUPTI says of it.
+  /// The time of an empty kernel by events minus its time by CUPTI.
   std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
-  /// Threads for all multiprocessors, which stride over memory.
+  /// Launches threads for all multiprocessors, which stride over memory.
   void launch_wide(CUfunction kernel, void** arguments, const char* doing);
-  /// A thread that looks at the clock for so long, and tells it in signals from that one on.
+  /// Launches a thread that reads the clock for `span_ms` and reports in the signals from `signal`
+  /// on.
   void launch_watch(double span_ms, std::size_t signal, CUstream stream);
   /// Returns when the GPU has written that signal.
   void await_signal(std::size_t signal);
-  /// A grid of one thread.
+  /// Launches a grid of one thread.
   void launch_thread(CUfunction kernel, void** arguments, const char* doing, CUstream stream);
 
   std::string name_;
@@ -114,13 +115,13 @@ class CudaDevice final : public Device {
   CUmodule timing_module_ = nullptr;
   CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr,
              veil_kernel_ = nullptr, watch_kernel_ = nullptr;
-  /// By whether the cache is flushed and the stream held.
+  /// By (cache flushed, stream blocked).
   std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
   volatile unsigned* signals_ =
-      nullptr;  ///< [0]: go on; [1]: a hold ended by itself; then a look's, and a guard's
+      nullptr;  ///< [0]: unblock; [1]: a block timed out; then those of a probe and of a guard
   CUdeviceptr device_signals_ = 0;
-  CUdeviceptr gate_ = 0;        ///< protocol::GateWords, in memory that the judge shares
-  CUevent all_done_ = nullptr;  ///< of all work of the context
+  CUdeviceptr gate_ = 0;        ///< protocol::GateWords, in memory shared with the judge
+  CUevent all_done_ = nullptr;  ///< follows all work of the context
   CUstream guard_stream_ = nullptr;
   bool is_guarded_ = false;
   std::unique_ptr<GpuStateReader> reader_;

@@ -5,10 +5,11 @@
 
 namespace kbench::worker {
 
-/// Reads a GPU's state through NVML; what fails reads as 0, because it is only ever noted.
+/// Reads a GPU's state through NVML. Values that cannot be read are 0, because they are only
+/// annotations.
 class GpuStateReader {
  public:
-  /// `pci_bus_id` as the CUDA driver writes it ("0000:18:00.0").
+  /// `pci_bus_id`: in the CUDA driver's format ("0000:18:00.0").
   explicit GpuStateReader(const char* pci_bus_id);
   DeviceState read() const;
 

@@ -15,16 +15,18 @@ namespace kbench::worker {
 namespace {
 
 constexpr int kOpen = PROT_READ | PROT_WRITE;
-/// Sizes, offsets and single results are less than one part in this of what a call has to read.
+/// Sizes, offsets and single results are less than 1/kReadBackShare of the bytes that a call has to
+/// read.
 constexpr std::size_t kReadBackShare = 8;
 constexpr std::size_t kLeastReadBack = 256;
-/// Of more allocations than that, what kernels have not written stays write-protected from the
-/// first launch on: to open all after each one would take longer than kernels do.
+/// With more allocations than this, those that kernels have not written stay write-protected after
+/// the first launch. Opening all of them after each launch would take longer than the kernels.
 constexpr std::size_t kReopened = 64;
 
 struct sigaction previous;
 
-/// The last fault at an address that was open by then, and how often protections had changed.
+/// The last fault at an address that was already open, and the number of changes of protections
+/// until then.
 struct OpenFault {
   const void* address = nullptr;
   std::uint64_t changes = 0;
@@ -38,7 +40,7 @@ void on_fault(int signal, siginfo_t* info, void* context) {
     return previous.sa_sigaction(signal, info, context);
   if (previous.sa_handler != SIG_DFL && previous.sa_handler != SIG_IGN)
     return previous.sa_handler(signal);
-  // The access is made again, and ends the process as it would have.
+  // The access is repeated, and ends the process as without this handler.
   sigaction(SIGSEGV, &previous, nullptr);
 }
 
@@ -95,7 +97,7 @@ int HiddenMemory::wanted(const Allocation& allocation) const {
   if (!active_ || given_up_) return allocation.rights;
   const bool is_hidden = allocation.content.is_derived && !allocation.is_shown;
   if (is_hidden && readers_ == 0) return PROT_NONE;
-  // A kernel's first write there is met by take_fault().
+  // take_fault() sees a kernel's first write there.
   const bool is_known = is_hidden && allocation.content.is_written;
   const int read_only = allocation.rights & ~PROT_WRITE;
   const bool stays = !is_hidden && allocation.now == read_only && allocations_.size() > kReopened;
@@ -223,8 +225,8 @@ bool HiddenMemory::take_fault(void* address) {
   if (found == allocations_.end()) return false;
   Allocation& allocation = found->second;
   if (allocation.now == allocation.rights) {
-    // Another thread was quicker, or it is a write to what may only be read: then it comes again
-    // with nothing changed since.
+    // Either another thread has opened the pages, or the code writes to read-only memory. In the
+    // second case the same fault follows without a change between.
     const OpenFault fault{address, changes_};
     return std::exchange(last_open, fault) != fault;
   }
@@ -233,7 +235,7 @@ bool HiddenMemory::take_fault(void* address) {
       touched_bytes_ += allocation.bytes;
       allocation.is_shown = true;
     }
-  } else if (kernels_ > 0) {  // one writes there
+  } else if (kernels_ > 0) {  // a kernel writes there
     allocation.content = {true, true};
     allocation.is_shown = false;
   }

@@ -11,69 +11,71 @@
 
 namespace kbench::worker {
 
-/// On the CPU a kernel's memory is the process's own, and host code could compute in its place. So
-/// in calls that are inspected, host code cannot touch what a GPU's memory would hold: the inputs,
-/// and every allocation that a kernel, or a copy of torch's or of CUDA's, has written from there.
-/// Its pages are open while a kernel or such a copy runs, and at no other time.
+/// Detects host code that computes instead of kernels. On the CPU, kernels use the process's own
+/// memory, so host code could read it. In inspected calls, host code cannot access memory that
+/// would be on a GPU: the inputs, and every allocation that a kernel, or a copy by torch or CUDA,
+/// has written from them. The pages are open only while a kernel or such a copy runs.
 ///
-/// What that proves: nothing of the inputs reaches host code, so a right answer to inputs that are
-/// new in this call was made by kernels, and by copies, casts, concatenations and fills of what
-/// they made. It does not matter how the host code knows the call, nor what it does in others.
-/// Host code that touches hidden memory goes on as if nothing were hidden, and the bytes count.
+/// What that proves: no input data reaches host code. So a right answer to new inputs was made by
+/// kernels, and by copies, casts, concatenations and fills of their results. It does not matter if
+/// the host code recognises the call, or what it does in others. Host code that accesses hidden
+/// memory continues normally, and the bytes are counted.
 ///
-/// What that does not prove: the pages are those of a process that runs the candidate's code. Host
-/// code that changes their protection, reads them through /proc/self/mem, or in another thread
-/// while a kernel runs, is not seen. Allocations are hidden as a whole, so what a kernel reads of
-/// them is not known.
+/// What that does not prove: the candidate's code runs in the same process. Host code that changes
+/// the pages' protection, reads them through /proc/self/mem, or reads them in another thread while
+/// a kernel runs, is not detected. Allocations are hidden as a whole, so the parts that a kernel
+/// reads are not known.
 class HiddenMemory {
  public:
-  /// Of this process. Never destroyed.
+  /// The instance of this process. Never destroyed.
   static HiddenMemory& instance();
 
   HiddenMemory() = default;
   HiddenMemory(const HiddenMemory&) = delete;
   HiddenMemory& operator=(const HiddenMemory&) = delete;
 
-  /// An allocation of so many bytes that kernels may be given; it has these pages to itself.
+  /// Adds an allocation of `bytes` that kernels may receive. No other allocation shares its pages.
   void add(std::span<std::byte> pages, std::size_t bytes);
-  /// Before they are freed.
+  /// Removes an allocation. Called before its pages are freed.
   void remove(std::byte* pages);
 
   struct Input {
     std::span<std::byte> data;
     bool is_writable = false;
   };
-  /// Hides the inputs, and from now on what is made of them.
+  /// Hides the inputs, and from now on everything computed from them.
   void begin(std::span<const Input> inputs);
-  /// Shows everything again. The bytes of hidden allocations that host code touched.
+  /// Opens everything again. Returns the bytes of hidden allocations that host code accessed.
   std::size_t end();
-  /// Shows everything until end(): a library computes, and nothing is left to prove.
+  /// Opens everything until end(), because a library computes the answer and nothing is left to
+  /// prove.
   void give_up();
   bool is_active() const { return active_; }
   bool has_given_up() const { return given_up_; }
 
-  /// What lies at an address.
+  /// The kind of data at an address.
   struct Content {
-    bool is_derived = false;  ///< an input, or what was made of them
-    bool is_written = false;  ///< by a kernel, or it is a copy of that
+    bool is_derived = false;  ///< an input, or computed from inputs
+    bool is_written = false;  ///< written by a kernel, or a copy of such data
   };
   Content content(const void* address);
-  /// A copy of such content has come there. False if that is no known allocation.
+  /// Records that a copy of derived data was written there. False if the address is in no known
+  /// allocation.
   bool derive(const void* address, bool is_written);
-  /// Host code has been given so many bytes.
+  /// Records that host code has received this many bytes.
   void count(std::size_t bytes);
 
-  /// Copies or fills as CUDA's functions do, wherever the memory is.
+  /// Copies or fills like CUDA's functions, in hidden and other memory.
   void copy(void* target, const void* source, std::size_t bytes);
   void fill(void* target, int value, std::size_t bytes);
 
   enum class Reader : std::uint8_t {
-    kKernel,  ///< what it writes is derived
-    kCopy,    ///< what it writes is said by derive()
+    kKernel,  ///< the data that it writes is derived
+    kCopy,    ///< derive() records the data that it writes
   };
   void open(Reader reader);
   void close(Reader reader);
-  /// Opens while it lives.
+  /// Calls open(), and close() in its destructor.
   class Opening {
    public:
     explicit Opening(Reader reader) : reader_(reader) { instance().open(reader_); }
@@ -85,17 +87,17 @@ class HiddenMemory {
     Reader reader_;
   };
 
-  /// From the handler of SIGSEGV: whether the access goes on.
+  /// Called by the handler of SIGSEGV. True if the access can be repeated.
   bool take_fault(void* address);
 
  private:
   struct Allocation {
     std::size_t pages_bytes = 0, bytes = 0;
-    int rights = 0;  ///< as it was mapped
+    int rights = 0;  ///< access rights of the original mapping
     int now = 0;
     bool is_input = false;
     Content content = {};
-    bool is_shown = false;  ///< host code has touched it since it was written
+    bool is_shown = false;  ///< host code has accessed it since it was written
   };
   using Allocations = std::map<std::byte*, Allocation>;
 
@@ -105,18 +107,18 @@ class HiddenMemory {
   void protect_all();
 
   SpinLock lock_;
-  Allocations allocations_;  ///< by their first page
+  Allocations allocations_;  ///< by address of the first page
   std::atomic<bool> active_ = false;
   std::atomic<bool> given_up_ = false;
-  unsigned readers_ = 0, kernels_ = 0;  ///< that have it open
+  unsigned readers_ = 0, kernels_ = 0;  ///< numbers of calls of open() without close()
   std::size_t touched_bytes_ = 0;
-  std::uint64_t changes_ = 0;  ///< of protections
+  std::uint64_t changes_ = 0;  ///< number of changes of protections
 };
 
-/// A multiple of the page size.
+/// Rounds up to a multiple of the page size.
 std::size_t whole_pages(std::size_t bytes);
 
-/// Whether that is so much of the inputs that the host may have computed with it: more than sizes,
+/// True if the host read so much of the inputs that it may have computed with it: more than sizes,
 /// offsets and single results.
 bool is_read_back(std::size_t touched_bytes, std::size_t input_bytes);
 

@@ -24,15 +24,15 @@ namespace kbench::worker {
 namespace {
 
 constexpr std::size_t kPageBytes = 4096;
-/// Pages that are looked at by one call of the system, which takes no more.
+/// Pages per system call; it accepts no more.
 constexpr std::size_t kPages = 1024;
 constexpr auto kPause = std::chrono::microseconds(100);
-/// After a SIGSTOP the threads of a process come to stop within that, however many wait for a
+/// After a SIGSTOP, the threads of a process stop within this time, even if many wait for a
 /// processor.
 constexpr auto kStopping = std::chrono::milliseconds(500);
 constexpr auto kBetweenLooks = std::chrono::microseconds(50);
 constexpr int kEqualLooks = 3;
-/// Who waits for a lock that is just being passed on seems to sleep.
+/// Several checks, because a thread that is about to get a lock seems to sleep.
 constexpr int kIdleLooks = 3;
 /// The first process of a pid namespace.
 constexpr pid_t kInit = 1;
@@ -48,14 +48,14 @@ std::set<pid_t> numbers_in(const std::string& folder) {
   return numbers;
 }
 
-/// As /proc has it: 'R' at work, 'D' waiting for a disk or a page, 'S' asleep, 'T' and 't'
-/// stopped, 'Z' ended; 'X' where there is none any more.
+/// A thread's state in /proc: 'R' running, 'D' waiting for a disk or a page, 'S' asleep, 'T' and
+/// 't' stopped, 'Z' ended; 'X' if there is no such thread.
 char state_of(const std::string& folder) {
   const std::unique_ptr<FILE, int (*)(FILE*)> file(fopen((folder + "/stat").c_str(), "re"),
                                                    &fclose);
   std::array<char, 512> text{};
   if (!file || fread(text.data(), 1, text.size() - 1, file.get()) == 0) return 'X';
-  // A name may hold anything.
+  // The name before the state may contain any characters.
   const char* name_end = std::strrchr(text.data(), ')');
   return name_end != nullptr && name_end[1] == ' ' ? name_end[2] : 'X';
 }
@@ -92,7 +92,7 @@ HostTasks host_tasks() {
   HostTasks tasks;
   tasks.threads = numbers_in("/proc/self/task");
   tasks.threads.erase(gettid());
-  // Elsewhere all processes of the machine are to be seen.
+  // Without a pid namespace, /proc shows all processes of the machine.
   if (getppid() != kInit) return tasks;
   tasks.processes = numbers_in("/proc");
   tasks.processes.erase(kInit);
@@ -142,8 +142,8 @@ Stopped wait_until_stopped(pid_t process) {
     const bool stopped = has_stopped(process);
     std::this_thread::sleep_for(kBetweenLooks);
     const auto now = processor_s(process);
-    // A thread that is said to have stopped may still be on its way out of a processor, and what it
-    // has used since the kernel's last tick, milliseconds perhaps, is counted when it leaves.
+    // A stopped thread may still be leaving its processor. The time since the kernel's last tick,
+    // perhaps milliseconds, is only counted when it has left.
     equal = stopped && now == last ? equal + 1 : 0;
     if (equal == kEqualLooks) return {now, 0};
     last = now;
@@ -154,7 +154,7 @@ Stopped wait_until_stopped(pid_t process) {
 bool is_readable(const std::byte* data, std::size_t size_bytes) {
   std::array<int, 2> ends{};
   if (size_bytes == 0 || pipe2(ends.data(), O_CLOEXEC | O_NONBLOCK) != 0) return true;
-  // The kernel reads what it is to write, and says where it cannot.
+  // write() reads the memory in the kernel, which returns an error instead of a fault.
   const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(data);
   std::uintptr_t at = begin;
   bool readable = true;
@@ -167,7 +167,7 @@ bool is_readable(const std::byte* data, std::size_t size_bytes) {
       at = (at / kPageBytes + 1) * kPageBytes;
     }
     const ssize_t written = writev(ends[1], bytes.data(), static_cast<int>(count));
-    // A few of them are told of by their number.
+    // If only some pages are readable, writev() returns a smaller number.
     readable = written < 0 ? errno != EFAULT : written == static_cast<ssize_t>(count);
     std::array<char, kPages> ignored{};
     if (written > 0) readable = read(ends[0], ignored.data(), ignored.size()) > 0 && readable;

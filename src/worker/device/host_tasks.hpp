@@ -8,43 +8,44 @@
 #include <optional>
 #include <set>
 
-/// What goes on beside a call on the host, in a candidate's process: the work of a call belongs to
-/// its time wherever it is done, as that of streams does on a GPU.
+/// Threads and processes that a candidate starts on the host. All work of a call counts in its
+/// time, in every thread, as it does in all streams of a GPU.
 namespace kbench::worker {
 
-/// Threads of this process and, in a sandbox with a pid namespace of its own, other processes.
+/// Threads of this process and, in a sandbox with its own pid namespace, other processes.
 struct HostTasks {
   std::set<pid_t> threads;
-  std::set<pid_t> processes;  ///< those that have not ended
+  std::set<pid_t> processes;  ///< processes that have not ended
 };
 
-/// Those that there are now, without the thread that asks.
+/// The present tasks, without the calling thread.
 HostTasks host_tasks();
 
-/// Threads and processes that are there now and were not `before`.
+/// The present tasks that are not in `before`.
 HostTasks begun_since(const HostTasks& before);
 
-/// Waits, for `limit` at most, until none of these is at work: each has ended, or sleeps. False
-/// where one still was.
+/// Waits, for at most `limit`, until all of these tasks have ended or sleep. False if one still
+/// runs.
 bool wait_until_idle(const HostTasks& tasks, std::chrono::milliseconds limit);
 
-/// Whether each thread of a process is stopped or has ended. One that was told to stop and waits
-/// for a processor uses none, but has not seen the signal yet.
+/// True if each thread of a process is stopped or has ended. A thread that got the signal but waits
+/// for a processor is not stopped: it uses no processor, but has not handled the signal yet.
 bool has_stopped(pid_t process);
 
-/// Seconds that all threads of a process have run; none where the kernel does not tell.
+/// Processor time of all threads of a process, in seconds; nothing if the kernel does not report
+/// it.
 std::optional<double> processor_s(pid_t process);
 
-/// A process that was told to stop.
+/// The result of waiting for a process to stop.
 struct Stopped {
-  std::optional<double> processor_s;  ///< that it has used when nothing of it ran any more
-  double went_on_s = 0;  ///< that it used since it was told, where it did not come to stop
+  std::optional<double> processor_s;  ///< processor time at the end of the wait
+  double went_on_s = 0;               ///< processor time used in the wait, if it did not stop
 };
 
-/// Waits until no thread of a process runs any more, for half a second at most.
+/// Waits, for at most half a second, until no thread of a process runs.
 Stopped wait_until_stopped(pid_t process);
 
-/// Whether each page of this memory can be read as it is, without anybody handling a fault.
+/// True if each page of this memory can be read without a fault handler.
 bool is_readable(const std::byte* data, std::size_t size_bytes);
 
 }  // namespace kbench::worker

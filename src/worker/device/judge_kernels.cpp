@@ -9,7 +9,7 @@
 namespace kbench::worker {
 namespace {
 
-constexpr std::uint32_t kThreads = 256;  // as the text has it
+constexpr std::uint32_t kThreads = 256;  // as in judge_kernels.cu
 /// Several blocks for each multiprocessor of the largest GPU.
 constexpr std::uint64_t kMaxBlocks = 2048;
 constexpr std::uint64_t kBytesPerBlock = std::uint64_t{kThreads} * 16;
@@ -25,7 +25,7 @@ LaunchArgument scalar(T value) {
 
 JudgeKernels* the_active = nullptr;
 
-/// All that the text has, as a plan names it.
+/// A plan with all kernels of judge_kernels.cu.
 LaunchPlan all_kernels() {
   LaunchPlan plan;
   const auto add = [&](std::string symbol) {

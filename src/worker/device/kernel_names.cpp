@@ -15,7 +15,8 @@ bool contains_any(std::string_view text, std::span<const std::string_view> parts
 }  // namespace
 
 bool is_library_kernel(std::string_view name) {
-  // By NVIDIA's libraries, torch (mangled), and inductor's own Triton kernels.
+  // Parts of kernel names in NVIDIA's libraries, torch (mangled), and inductor's own Triton
+  // kernels.
   static constexpr std::string_view kParts[] = {
       "cublas",      "cudnn",          "cutlass",     "nvjet_",      "_xmma_",
       "cusparse",    "cusolver",       "cufft",       "curand",      "2at6native",

@@ -23,9 +23,10 @@ namespace {
 struct LaunchRow {
   CUpti_CallbackDomain domain;
   CUpti_CallbackId id;
-  /// Where among a call's parameters stands what is launched: a pointer's number.
+  /// Index of the launched kernel among the call's parameters, in pointers.
   std::size_t place;
-  /// Where the stream stands; where a configuration is the first parameter, among its fields.
+  /// Index of the stream among the call's parameters or, if `by_config`, among the fields of the
+  /// configuration, which is the first parameter.
   std::size_t stream;
   bool by_config = false;
 };
@@ -57,7 +58,7 @@ struct State {
   std::mutex mutex;
   std::set<CUfunction> functions;
   std::vector<std::string_view> objects;
-  std::map<std::string, bool, std::less<>> is_own;  ///< by the mangled name, of what was launched
+  std::map<std::string, bool, std::less<>> is_own;  ///< by mangled name of the launched kernel
   std::map<std::string, std::uint32_t> ran;         ///< since start()
   std::uint64_t launched = 0, recorded = 0;         ///< since start()
   std::uint64_t read_back_bytes = 0;                ///< since start()
@@ -65,16 +66,16 @@ struct State {
   CUpti_SubscriberHandle subscriber = nullptr;
 };
 
-/// Callbacks come from threads of CUPTI's and the candidate's, until the process ends.
+/// Never destroyed, because threads of CUPTI and the candidate may call until the process ends.
 State& state() {
   static auto* const kState = new State;
   return *kState;
 }
 
-/// Below a call of the runtime the driver's are part of it.
+/// Calls of the driver within a call of the runtime are the same launch.
 thread_local int runtime_depth = 0;
 
-/// A shared object that came by a descriptor or lies in the candidate's folder.
+/// True if the shared object was loaded from a descriptor or is in the candidate's folder.
 bool is_own_object(const char* path) {
   const std::string_view text = path;
   if (text.starts_with("/proc/")) return true;
@@ -83,7 +84,8 @@ bool is_own_object(const char* path) {
          text.starts_with(std::string(folder.data()) + "/");
 }
 
-/// Of a launch through the runtime: by its stub, where what is launched is one and no handle.
+/// True if a launch through the runtime is the candidate's. The address of the kernel's stub
+/// decides, unless the argument is a handle.
 bool is_own_launch(const void* stub, std::string_view name) {
   Dl_info info{};
   if (dladdr(stub, &info) != 0 && info.dli_fname != nullptr)
@@ -99,7 +101,7 @@ const LaunchRow* launch_row(CUpti_CallbackDomain domain, CUpti_CallbackId id) {
   return row == std::end(kLaunches) ? nullptr : row;
 }
 
-/// What is captured runs when its graph does.
+/// True if the launch is captured; the kernel then runs later, with its graph.
 bool is_captured(const LaunchRow& row, const void* parameters) {
   const auto* fields = static_cast<void* const*>(parameters);
   if (row.by_config) fields = static_cast<void* const*>(fields[0]);
@@ -109,7 +111,7 @@ bool is_captured(const LaunchRow& row, const void* parameters) {
          status != CU_STREAM_CAPTURE_STATUS_NONE;
 }
 
-/// Both the driver's and the runtime's numbers for success are zero.
+/// The driver and the runtime both use zero for success.
 bool has_succeeded(const CUpti_CallbackData& call) {
   return call.functionReturnValue != nullptr && *static_cast<int*>(call.functionReturnValue) == 0;
 }
@@ -215,7 +217,7 @@ TraceEntry KernelTrace::stop() {
   State& all = state();
   const std::lock_guard lock(all.mutex);
   TraceEntry entry;
-  // Records that never came were not taken: somebody has turned them off.
+  // If records are missing, other code has disabled them.
   entry.complete = flushed && all.dropped == 0 && all.recorded >= all.launched;
   entry.read_back_bytes = all.read_back_bytes;
   for (const auto& [name, count] : all.ran) {

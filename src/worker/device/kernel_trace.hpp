@@ -9,37 +9,37 @@
 
 namespace kbench::worker {
 
-/// The kernels that a GPU ran for this process in some calls, by whose they are.
+/// Counts of the kernels that a GPU ran for this process in some calls, by owner.
 struct TraceEntry {
-  std::uint32_t own = 0;              ///< the candidate's
-  std::uint32_t library = 0;          ///< others', that compute: neither fill nor copy
+  std::uint32_t own = 0;              ///< the candidate's kernels
+  std::uint32_t library = 0;          ///< kernels of libraries that compute, not only fill or copy
   std::uint64_t read_back_bytes = 0;  ///< copied from the GPU to the host
-  bool complete = false;              ///< none has been lost on the way
+  bool complete = false;              ///< no record has been lost
 
-  /// Whether that many calls, which have so many bytes to read, copied a telling share of those to
-  /// the host, which may compute with them there.
+  /// True if `calls` calls, which read `read_bytes` each, copied enough of them to the host that it
+  /// may have computed with them.
   bool is_read_back(std::size_t read_bytes, std::size_t calls) const;
 };
 
-/// Writes down which kernels really run (CUPTI's activity records), and whose they are by who
-/// launches them: code that kbench has loaded for the candidate, code that lies in its own shared
-/// objects, or neither; and what is copied to the host. What a kernel itself writes to the host's
-/// memory, or the host reads of managed memory, is no copy. One for each process, opened before any
-/// code of the candidate's runs. It is no fortress: native code of the candidate's can reach it as
-/// everything in its process.
+/// Records the kernels that run (CUPTI's activity records), their owners, and copies to the host.
+/// The launching code determines the owner: code that kbench has loaded for the candidate, code in
+/// the candidate's own shared objects, or other code. Not recorded: writes of kernels to host
+/// memory, and reads of managed memory by the host. A process opens one trace, before any of the
+/// candidate's code runs. It gives no protection against the candidate's native code, which can
+/// reach everything in its process.
 class KernelTrace {
  public:
-  /// Null where CUPTI is not to be had, or is somebody else's.
+  /// Null if CUPTI is not available or already has another subscriber.
   static std::unique_ptr<KernelTrace> open();
   ~KernelTrace();
   KernelTrace(const KernelTrace&) = delete;
   KernelTrace& operator=(const KernelTrace&) = delete;
 
-  /// Forgets what ran until now. The device is idle.
+  /// Drops all records. The device must be idle.
   void start();
-  /// What ran since start(). The device is idle.
+  /// Returns the counts since start(). The device must be idle.
   TraceEntry stop();
-  /// Looks at nothing until the next start(): who is timed does not pay for it.
+  /// Records nothing until the next start(), so that timed calls do not pay for it.
   void pause();
 
  private:
@@ -49,9 +49,9 @@ class KernelTrace {
   bool looks_ = false;
 };
 
-/// Kernels launched by this handle are the candidate's.
+/// Makes the kernels that are launched by this handle the candidate's.
 void note_own_function(CUfunction function);
-/// Kernels that this shared object registers are the candidate's. Its bytes have to stay.
+/// Makes the kernels that this shared object registers the candidate's. `bytes` must stay valid.
 void note_own_object(std::string_view bytes);
 
 /// kbench's own kernels that run before each timed call with a cold cache.
@@ -59,9 +59,9 @@ inline constexpr const char* kFlushKernel = "kbench_flush_l2";
 inline constexpr const char* kHoldKernel = "kbench_hold";
 inline constexpr const char* kEmptyKernel = "kbench_empty";
 
-/// Whether a mangled name is one of those that NVIDIA's libraries, torch and inductor give.
+/// True if the mangled name is one of a kernel of NVIDIA's libraries, torch or inductor.
 bool is_library_kernel(std::string_view name);
-/// Whether it is one of torch's that fill, copy, cast or concatenate.
+/// True if the mangled name is one of torch's kernels that fill, copy, cast or concatenate.
 bool computes_nothing(std::string_view name);
 
 }  // namespace kbench::worker

@@ -14,13 +14,14 @@ constexpr std::array<PoisonKind, kPoisonKinds> kAllKinds = {
     PoisonKind::kNaN, PoisonKind::kZero, PoisonKind::kLoud, PoisonKind::kPlausible,
     PoisonKind::kData};
 constexpr std::array kTimedKinds = {PoisonKind::kNaN, PoisonKind::kLoud, PoisonKind::kPlausible};
-/// As fp32 and bf16 0.75, 3, 12, -1.5, -6, -24; as fp16 1.8 to 2.9 with these signs.
+/// In fp32 and bf16: 0.75, 3, 12, -1.5, -6, -24. In fp16: 1.8 to 2.9 with these signs.
 constexpr std::array<Poison, 6> kPlausible = {0x3f, 0x40, 0x41, 0xbf, 0xc0, 0xc1};
 
-/// So much of an input is repeated in memory that this process allocates.
+/// Limit of the input's content that is repeated in newly allocated memory.
 constexpr std::size_t kMostData = 64 << 10;
 
-/// What fill_new_memory() writes. Never destroyed: tensors may outlive everything.
+/// The content that fill_new_memory() writes. Never destroyed, because tensors may outlive static
+/// objects.
 struct NewMemory {
   std::mutex mutex;
   Poison poison = kPoison;

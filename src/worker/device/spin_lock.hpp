@@ -5,7 +5,7 @@
 
 namespace kbench::worker {
 
-/// A lock that a signal's handler may wait for: its holder touches no memory that can fault.
+/// A lock that a signal handler may wait for, because its holder touches no memory that can fault.
 class SpinLock {
  public:
   void lock() {
