@@ -41,7 +41,7 @@ constexpr std::array<std::string_view, 11> kPrefixes{"LC_",     "OMP_",      "GO
                                                      "MKL_",    "OPENBLAS_", "CUBLAS_",    "CUDNN_",
                                                      "NVIDIA_", "PYTORCH_",  "TORCH_CUDA_"};
 
-/// Where a candidate's own home lies in its folder: its sources stand beside it.
+/// A candidate's home in its folder, beside its sources.
 constexpr const char* kHome = ".home";
 
 bool is_above(const fs::path& folder, const fs::path& other) {
@@ -70,7 +70,7 @@ std::vector<fs::path> folders_in_variable(const char* name) {
   return split_path(text != nullptr ? text : "");
 }
 
-/// Where a program of this name lies on PATH, or nothing.
+/// The path of a program on PATH; empty if there is none.
 fs::path find_program(const fs::path& name) {
   std::error_code ignored;
   if (name.is_absolute()) return name;
@@ -79,8 +79,8 @@ fs::path find_program(const fs::path& name) {
   return {};
 }
 
-/// The installations that compilers belong to, as they are named and as they are: packages that
-/// build while they run (Triton, inductor) call them, and they read headers and parts of their own.
+/// The installation folders of compilers, by their names and with links resolved. Packages that
+/// build at run time (Triton, inductor) call compilers, which read headers and parts from there.
 std::vector<fs::path> compiler_prefixes() {
   std::vector<fs::path> names{"cc", "gcc", "c++", "g++", "clang", "clang++", "ld", "as"};
   for (const char* variable : {"CC", "CXX"})
@@ -96,7 +96,7 @@ std::vector<fs::path> compiler_prefixes() {
   return prefixes;
 }
 
-/// What a candidate has no business in, in whichever folders of Python's it may lie.
+/// Folders that a candidate must not see, even within Python's folders.
 std::vector<fs::path> hidden_folders(const fs::path& cache, std::string_view of_run) {
   std::vector<fs::path> hidden{resolved(cache)};
   for (const auto& folder : split_path(of_run, '\0')) hidden.push_back(resolved(folder));
@@ -125,8 +125,8 @@ std::vector<fs::path> tool_folders(const std::vector<fs::path>& hidden) {
         std::ranges::any_of(hidden, [&](const fs::path& secret) { return is_above(path, secret); });
     if (folder.is_absolute() && !shows) {
       folders.push_back(path);
-      // By the name that Python has, too: links on the way to it may lie in a folder that the
-      // candidate has of its own.
+      // Also adds the name that Python uses: it may contain links in a folder that the candidate's
+      // own replaces.
       if (const fs::path named = folder.lexically_normal(); named != path) folders.push_back(named);
     }
     return !shows;
@@ -165,7 +165,8 @@ void CandidateSandbox::enter(SandboxForker& forker, const fs::path& folder) cons
     if (!is_kept_variable(name.cast<std::string>())) environment.attr("pop")(name);
   set_variable(environment, "HOME", home.string());
   set_variable(environment, "TMPDIR", temporary.string());
-  // Triton looks for its home when it is imported, which may have been before.
+  // Triton reads its home when it is imported, perhaps before this. So its other variables are set,
+  // too.
   set_variable(environment, "TRITON_HOME", home.string());
   set_variable(environment, "TRITON_CACHE_DIR", (home / ".triton" / "cache").string());
   set_variable(environment, "TORCHINDUCTOR_CACHE_DIR", (temporary / "torchinductor").string());
@@ -173,16 +174,16 @@ void CandidateSandbox::enter(SandboxForker& forker, const fs::path& folder) cons
   set_variable(environment, "LOGNAME", "kbench");
   py::module_::import("tempfile").attr("tempdir") = py::none();
   for (char* word : first_words_) {
-    // Libraries may have kept where a variable that stays has its value.
+    // Libraries may have kept pointers to the values of variables that stay.
     const std::string_view text = word;
     const auto end = text.find('=');
     const bool stays = end != std::string_view::npos && is_kept_variable(text.substr(0, end));
     if (!stays) std::memset(word, 0, text.size());
   }
   const SandboxParts parts = forker.enter({folder, readable_});
-  // Not before: the folder is mounted anew where it lies in /tmp.
+  // Only now, because the sandbox mounts the folder again if it is in /tmp.
   [[maybe_unused]] const int changed = ::chdir(folder.c_str());
-  // Seldom, and worth knowing: the run's header says otherwise.
+  // Printed because the run's header states that the sandbox has all expected parts.
   for (const auto& row : sandbox_parts())
     if (expected_.has(row.part) && !parts.has(row.part))
       fmt::print(stderr, "kbench: the sandbox of this process lacks {}\n", row.name);

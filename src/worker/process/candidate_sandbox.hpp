@@ -9,31 +9,30 @@
 
 namespace kbench::worker {
 
-/// Whether a candidate gets this variable of the environment: what says how the machine and its
-/// libraries are to be used, and nothing of where things lie.
+/// True if a candidate gets this environment variable: settings of the machine and its libraries,
+/// but no variable that reveals paths.
 bool is_kept_variable(std::string_view name);
 
-/// Folders that Python, its packages and compilers are read from, without those above one of
-/// `hidden`.
+/// Folders of Python, its packages and compilers, without folders that contain one of `hidden`.
 std::vector<std::filesystem::path> tool_folders(const std::vector<std::filesystem::path>& hidden);
 
-/// What all candidates of this process are sandboxed with.
+/// The sandbox of all candidates of this process.
 class CandidateSandbox {
  public:
-  /// `readable`: what they read of kbench's, the first of it in the cache. `hidden`: folders that
-  /// they are not shown, each with a zero behind it. `first_words` are main()'s arguments and
-  /// environment, which anybody finds in /proc: none of it stays in a candidate.
+  /// `readable`: kbench's files that candidates may read; the first is in the cache. `hidden`:
+  /// folders that they must not see, each followed by a zero byte. `first_words`: main()'s
+  /// arguments and environment. They are readable in /proc, so they are erased in a candidate.
   CandidateSandbox(std::vector<std::filesystem::path> readable, std::string_view hidden,
                    std::vector<char*> first_words);
 
-  /// In a process that `forker` has forked: gives it an environment of its own, with `folder` as
-  /// its home, and puts the sandbox on.
+  /// Sandboxes a process that `forker` has forked, with its own environment and `folder` as its
+  /// home.
   void enter(SandboxForker& forker, const std::filesystem::path& folder) const;
 
  private:
   std::vector<std::filesystem::path> readable_;
   std::vector<char*> first_words_;
-  SandboxParts expected_;  ///< what the machine gave to a process that tried
+  SandboxParts expected_;  ///< parts that a test process got on this machine
 };
 
 }  // namespace kbench::worker

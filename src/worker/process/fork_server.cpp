@@ -35,16 +35,16 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// Where a child finds what it was given; everything above is closed.
+/// A child's descriptors. All higher ones are closed.
 constexpr int kChannelFd = 3;
 constexpr int kJobFd = 4;
 constexpr int kCompileFd = 5;
-/// Of a candidate that asks no compiler for anything: channel, log, job.
+/// Descriptors of a candidate that makes no compile requests: channel, log, job.
 constexpr std::size_t kKernelFds = 3;
 
-/// Moves the child's descriptors to their places and closes all that the fork server had open.
+/// Moves the child's descriptors to their numbers and closes all others of the fork server.
 void arrange_descriptors(std::vector<Fd>& fds) {
-  // Away from the places first: a descriptor may already sit on another one's place.
+  // First moves all to high numbers, because one may have the number of another.
   std::array<int, 4> moved{-1, -1, -1, -1};
   for (std::size_t i = 0; i < fds.size() && i < moved.size(); ++i)
     moved[i] = fcntl(fds[i].value(), F_DUPFD, 64);
@@ -64,17 +64,17 @@ void arrange_descriptors(std::vector<Fd>& fds) {
     fcntl(static_cast<int>(fd), F_SETFD, FD_CLOEXEC);
 }
 
-/// Before anything opens a GPU: from here on this process sees that one alone, as its first. Code
-/// that takes the first one without asking does so on every GPU of a machine then.
+/// Makes this GPU the only and first one that this process sees. Code that takes the first GPU then
+/// also uses this one. Must be called before a GPU is opened.
 void see_gpu_alone(const std::string& gpu) {
   if (gpu.empty()) return;
-  // Python has a copy of the environment, which torch reads; the driver reads the process's own.
-  // Setting it there sets both.
+  // torch reads Python's copy of the environment, and the driver reads the process's own. Setting
+  // it in Python sets both.
   py::module_::import("os").attr("environ")["CUDA_VISIBLE_DEVICES"] = gpu;
 }
 
-/// `confine` puts a sandbox on, before anything starts in the process: it holds the thread that
-/// puts it on, and what that starts.
+/// `confine` enters the sandbox. It affects only the calling thread, and threads and processes that
+/// it starts later. So it is called before any are started.
 int child_main(const json& request, std::vector<Fd> fds, const std::function<void()>& confine) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigset_t none;
@@ -89,9 +89,9 @@ int child_main(const json& request, std::vector<Fd> fds, const std::function<voi
   if (role == "judge") return judge_main(Fd(kChannelFd), nonce);
   if (role == "values" && has_job) return problem_values_main(Fd(kChannelFd), Fd(kJobFd));
   confine();
-  // What a candidate imports of its own lies in folders that nobody meets again.
+  // A candidate's folder is used only once, so bytecode there would be useless.
   py::module_::import("sys").attr("dont_write_bytecode") = true;
-  // In these processes alone: the judge's reference is not to pay for it.
+  // Only in candidates' processes, because it would slow the judge's reference.
   watch_torch_memory();
   if (role == "warm_process" && has_job) {
     auto job = stand_by(protocol::Channel(Fd(kJobFd), nonce, protocol::kMaxBody),
@@ -106,7 +106,7 @@ int child_main(const json& request, std::vector<Fd> fds, const std::function<voi
   throw Error(fmt::format("unknown role of a new process: '{}'", role));
 }
 
-/// Children that run, and what to tell of those that ended.
+/// Forks children, and reports those that ended.
 class ForkServer {
  public:
   ForkServer(protocol::Channel channel, const CandidateSandbox& sandbox)
@@ -126,7 +126,7 @@ class ForkServer {
       if (polls[1].revents != 0) reap();
       if (polls[0].revents == 0) continue;
       protocol::Message message;
-      // The driver sends whole frames: what has begun arrives.
+      // The driver sends whole frames, so the rest of a frame arrives soon.
       const auto status =
           channel_.receive(message, protocol::Clock::now() + std::chrono::seconds(30));
       if (status != protocol::ReceiveStatus::kOk) break;
@@ -147,7 +147,7 @@ class ForkServer {
       const pid_t reaped = waitpid(-1, &raw_status, WNOHANG);
       if (reaped <= 0) return;
       const auto [pid, status] = forker_.reaped(reaped, raw_status);
-      // Whatever the child started goes with it.
+      // Ends all processes that the child started.
       kill(-pid, SIGKILL);
       children_.erase(pid);
       const bool signaled = WIFSIGNALED(status);
@@ -157,17 +157,18 @@ class ForkServer {
     }
   }
 
-  /// The exit code in the child, nothing in the fork server.
+  /// Returns the exit code in the child, nothing in the fork server.
   std::optional<int> fork_child(protocol::Message message) {
     const auto request = json::parse(message.body);
     if (request.at("role") == "warm_process" || message.fds.size() > kKernelFds)
       import_for_modules();
     const bool sandboxed = request.at("sandbox").get<bool>();
-    // What torch made is there for good: each collection in a child would walk through all of it,
-    // for 0.1 s, and copy its pages.
+    // torch's objects are never freed. Without this, each garbage collection in a child would visit
+    // all of them, which takes 0.1 s, and copy their pages.
     py::module_::import("gc").attr("freeze")();
     PyOS_BeforeFork();
-    // Both return when the child leads a group: the driver may want to kill it at once.
+    // Both return when the child leads a process group, because the driver may kill the group at
+    // once.
     const pid_t pid = sandboxed ? forker_.fork() : forker_.fork_plainly();
     if (pid == 0) {
       PyOS_AfterFork_Child();
@@ -182,13 +183,13 @@ class ForkServer {
     return std::nullopt;
   }
 
-  /// Once, here: each of them would import it again.
+  /// Imports once here what each candidate would import again.
   void import_for_modules() {
     if (std::exchange(imported_, true)) return;
     try {
       embedded_module("module_host").attr("import_ahead")();
     } catch (const py::error_already_set&) {
-      // Those who need it will meet it, and say so.
+      // A candidate that needs the import fails the same way and reports it.
     }
   }
 

@@ -9,14 +9,14 @@
 
 namespace kbench::worker {
 
-/// What a warm process gets when its candidate comes.
+/// The input of a warm process when it gets a candidate.
 struct GivenJob {
   Fd job;
-  Fd compile;  ///< for compile requests; empty where the job makes none
+  Fd compile;  ///< for compile requests; empty if the job makes none
 };
 
-/// Opens the device, says so, and waits for a job: nothing where the driver hangs up. No code but
-/// kbench's has run in the process by then.
+/// Opens the device, reports that, and waits for a job. Returns nothing if the driver closes the
+/// channel. Until then the process has run only kbench's code.
 std::optional<GivenJob> stand_by(protocol::Channel channel, const std::string& device);
 
 }  // namespace kbench::worker

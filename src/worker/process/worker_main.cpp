@@ -16,9 +16,9 @@
 #include "worker/process/fork_server.hpp"
 #include "worker/reference/problem_host.hpp"
 
-/// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]: started by kbench alone.
-/// READABLE is what candidates may read of kbench's; descriptor 4 (kHiddenFoldersFd) names folders
-/// that they are not shown.
+/// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]. Only kbench starts it.
+/// READABLE: kbench's files that candidates may read. Descriptor 4 (kHiddenFoldersFd) contains the
+/// names of folders that they must not see.
 int main(int argc, char** argv, char** environment) {
   using namespace kbench;
   int code = 1;
@@ -29,7 +29,7 @@ int main(int argc, char** argv, char** environment) {
     }
     std::vector<char*> first_words(argv + 1, argv + argc);
     for (char** word = environment; *word != nullptr; ++word) first_words.push_back(*word);
-    // A pool of threads in the fork server would not survive its forks.
+    // Threads of the fork server do not exist in its children, so OpenBLAS must not start a pool.
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     Fd socket(std::atoi(argv[1]));
     protocol::Channel channel(std::move(socket), std::strtoull(argv[2], nullptr, 16),
@@ -44,7 +44,7 @@ int main(int argc, char** argv, char** environment) {
   } catch (const std::exception& error) {
     fmt::print(stderr, "kbench-worker: {}\n", error.what());
   }
-  // Finalising an interpreter with torch in it hangs or crashes.
+  // Finalising an interpreter that has imported torch hangs or crashes.
   std::fflush(nullptr);
   _exit(code);
 }
