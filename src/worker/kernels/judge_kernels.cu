@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// The judge's own device code: comparing, hashing and scaling outputs at the memory's speed. Each
-// kernel leaves one partial result a block, which the judge adds up in order, so that equal
-// tensors give equal numbers. Called by src/worker/device/judge_kernels.cpp.
+// The judge's own device code compares, hashes and scales outputs at memory speed. Each kernel
+// writes one partial result per block. The judge adds them in order, so that equal tensors give
+// equal numbers. Called by src/worker/device/judge_kernels.cpp.
 
 using u64 = unsigned long long;
 constexpr int kThreads = 256;
@@ -27,7 +27,7 @@ __device__ double number(bfloat16_bits x) {
   return __uint_as_float(static_cast<unsigned>(x.bits) << 16);
 }
 
-/// Zeros of both signs are; a NaN and itself are not.
+/// True for equal values, also for zeros of different signs. False for two NaN.
 template <typename T> __device__ bool same(T x, T y) { return x == y; }
 template <typename E, typename G> __device__ bool same(E x, G y) { return number(x) == number(y); }
 __device__ bool same(half_bits x, half_bits y) { return number(x) == number(y); }
@@ -36,8 +36,8 @@ __device__ bool same(bfloat16_bits x, bfloat16_bits y) { return number(x) == num
 __device__ double infinity() { return __longlong_as_double(0x7ff0000000000000ll); }
 __device__ bool finite(double x) { return fabs(x) < infinity(); }
 
-/// How an answer deviates from an expected output that is not finite: the bit of a Deviation
-/// (expected_output.hpp), or 0.
+/// The bit of the Deviation (expected_output.hpp) by which an answer differs from a non-finite
+/// expected output, or 0.
 __device__ u64 deviation(double e, double g, double least_bound) {
   if (finite(e)) return finite(g) ? 0 : 2;
   if (e != e) return g == g ? 1 : 0;
@@ -45,8 +45,8 @@ __device__ u64 deviation(double e, double g, double least_bound) {
   return finite(g) && fabs(g) >= least_bound && (g < 0) == (e < 0) ? 4 : 0;
 }
 
-/// What two numbers that differ add to `errors`. With a `least_bound` of 0 nothing is a deviation.
-/// Not inlined: most are done with before, and a hundred copies of it take the compiler 20 s.
+/// Adds two different numbers to `errors`. With a `least_bound` of 0, nothing is a deviation. Not
+/// inlined: few elements need it, and compiling a hundred copies takes 20 s.
 template <bool kFloating>
 __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64 index,
                                           double scale, double tolerance, double least_bound) {
@@ -60,7 +60,7 @@ __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64
     if (odd) distance = infinity();
     errors.allclose_at = odd ? distance : fmax(errors.allclose_at, distance / (1 + fabs(e)));
     if (e != e && g != g) return errors;
-    // Halves, so that the sum stays finite.
+    // Both terms are halved, so that the sum stays finite.
     if (!odd) relative = distance * 0.5 / (fabs(e) * 0.5 + scale * 0.5);
   } else {
     errors.allclose_at = fmax(errors.allclose_at, distance / (1 + fabs(e)));
@@ -77,13 +77,13 @@ __device__ __noinline__ Errors with_error(Errors errors, double e, double g, u64
 template <typename E, typename G>
 __device__ void add_error(Errors& errors, E expected, G got, u64 index, double scale,
                           double tolerance, double least_bound) {
-  // Most are, and double precision is slow on many GPUs.
+  // Most elements are equal, and double precision is slow on many GPUs.
   if (same(expected, got)) return;
   const double e = number(expected);
   const double g = number(got);
   if constexpr (is_floating<E>::value) {
-    // No more than what was seen before, and dividing is for those that matter. What is not finite
-    // fails the second condition.
+    // Skips the division if the error is no larger than earlier ones and within the tolerance.
+    // Non-finite numbers fail the second condition.
     const double distance = fabs(g - e);
     const double bound = fabs(e) * 0.5 + scale * 0.5;
     if (distance <= errors.allclose_at * (1 + fabs(e)) &&
@@ -95,15 +95,15 @@ __device__ void add_error(Errors& errors, E expected, G got, u64 index, double s
   errors = with_error<is_floating<E>::value>(errors, e, g, index, scale, tolerance, least_bound);
 }
 
-/// Calls `visit(i)` for every i below n that falls to this thread.
+/// Calls `visit(i)` for this thread's part of all i < n.
 template <typename Visit> __device__ void for_each(u64 n, Visit visit) {
   const u64 stride = static_cast<u64>(gridDim.x) * kThreads;
   for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += stride) visit(i);
 }
 
-/// The same with what `load(i)` gives. Several loads are under way before the first is used: a warp
-/// that waits for one at a time leaves half of the memory's speed. Loads behind the end are of the
-/// last one instead, which costs less than a loop of their own: what is used here is large.
+/// Calls `use(i, load(i))` likewise. Four loads are in flight at once; a warp that waits for each
+/// load reaches only half of the memory's speed. Loads past the end repeat the last element. That
+/// is cheaper than a separate loop, which would duplicate a large `use`.
 template <typename Load, typename Use> __device__ void for_each_of(u64 n, Load load, Use use) {
   const u64 stride = static_cast<u64>(gridDim.x) * kThreads;
   for (u64 i = static_cast<u64>(blockIdx.x) * kThreads + threadIdx.x; i < n; i += 4 * stride) {
@@ -117,7 +117,7 @@ template <typename Load, typename Use> __device__ void for_each_of(u64 n, Load l
   }
 }
 
-/// Adds the threads' values up in a fixed order; thread 0 gets the whole.
+/// Merges the threads' values in a fixed order. Thread 0 gets the total.
 template <typename T, typename Merge> __device__ T merged(T value, Merge merge) {
   __shared__ alignas(16) unsigned char storage[kThreads * sizeof(T)];
   T* values = reinterpret_cast<T*>(storage);
@@ -208,7 +208,7 @@ __device__ void squares(const T* x, u64 n, double inverse_unit, Squares* out) {
   if (threadIdx.x == 0) out[blockIdx.x] = total;
 }
 
-/// Elements of x that are not finite although those of y at their places are.
+/// Counts elements of x that are not finite although those of y are.
 template <typename T> __device__ void odd_alone(const T* x, const T* y, u64 n, u64* out) {
   struct Loaded { T x, y; };
   u64 count = 0;
@@ -219,7 +219,7 @@ template <typename T> __device__ void odd_alone(const T* x, const T* y, u64 n, u
   if (threadIdx.x == 0) out[blockIdx.x] = count;
 }
 
-/// Elements that are whole numbers of at most that size.
+/// Counts elements that are integers of at most that size.
 template <typename T> __device__ void whole(const T* x, u64 n, double most, u64* out) {
   u64 count = 0;
   for_each_of(n, [&](u64 i) { return x[i]; }, [&](u64, T value) {
@@ -261,7 +261,7 @@ KBENCH_NUMBERS(short, i16)
 KBENCH_NUMBERS(signed char, i8)
 KBENCH_NUMBERS(unsigned char, u8)
 
-/// Word i of x, byte by byte; those behind the last one count as 0.
+/// Word i of x, read by bytes. Bytes past the end are 0.
 __device__ __noinline__ u64 bytes_of(const unsigned char* x, u64 bytes, u64 i) {
   u64 word = 0;
 #pragma unroll 1
@@ -270,14 +270,14 @@ __device__ __noinline__ u64 bytes_of(const unsigned char* x, u64 bytes, u64 i) {
   return word;
 }
 
-/// Word i of x, and of what lies behind the last whole word the bytes that there are.
+/// Word i of x. The last word is padded with zeros.
 __device__ u64 word_of(const unsigned char* x, u64 bytes, u64 i) {
   if (8 * i + 8 <= bytes && reinterpret_cast<u64>(x) % 8 == 0)
     return reinterpret_cast<const u64*>(x)[i];
   return bytes_of(x, bytes, i);
 }
 
-/// What word i adds to a digest: nobody outside the judge's process knows flip and step.
+/// The summand of word i in a digest. Only the judge's process knows flip and step.
 __device__ u64 digest_part(u64 word, u64 i, u64 flip, u64 step) {
   u64 mixed = word ^ (flip + i * step);
   mixed = (mixed ^ mixed >> 32) * 0xd6e8feb86659fd93ull;
@@ -294,7 +294,7 @@ extern "C" __global__ void digest(const unsigned char* x, u64 bytes, u64 flip, u
   if (threadIdx.x == 0) out[blockIdx.x] = sum;
 }
 
-/// The same of what it copies: whole words at addresses that are whole words'.
+/// Copies, and computes the digest of the copied words. Both addresses must be aligned to words.
 extern "C" __global__ void copy(const u64* x, u64* y, u64 words, u64 flip, u64 step, u64* out) {
   u64 sum = 0;
   for_each_of(words, [&](u64 i) { return x[i]; }, [&](u64 i, u64 word) {

@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: MIT
-// What runs before a timed call, by src/worker/timing/device_cuda_timing.cpp.
+// Kernels that run before a timed call. Called by src/worker/timing/device_cuda_timing.cpp.
 //
-// kbench_flush_l2 makes the L2 cold: it reads so much that nothing else is left there. After a
-// memset of as much, lines that wait to be written would be written during the call: 4 to 10 µs on
-// an H200.
+// kbench_flush_l2 makes the L2 cold by reading so much memory that no other data stays there. A
+// memset of that size would leave lines to write back during the call, which takes 4 to 10 µs on an
+// H200.
 //
-// kbench_hold keeps the stream until the host has queued the whole call and writes to
-// `signals[0]`, so that what launching costs is not in the time. It ends by itself after
-// `limit_ns` and says so in `signals[1]`: a call that waits for the device inside would wait for
-// ever.
+// kbench_hold blocks the stream until the host has queued the whole call and writes to
+// `signals[0]`. The time then does not include the launch cost. It times out after `limit_ns` and
+// reports that in `signals[1]`, because a call that itself waits for the device would never end.
 //
-// kbench_veil makes inputs of calls to come unreadable, and readable again: it adds a stream of
-// random bits to them, Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2,
-// 3", 2011) of the place in the buffer under `key` and `nonce`, both secret. Who knows some of the
-// inputs shall not be able to tell the others.
+// kbench_veil encrypts the inputs of later calls; a second run decrypts them. It adds random bits
+// of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011), computed
+// from the offset in the buffer under the secret `key` and `nonce`. Code that knows some of the
+// inputs cannot compute the others.
 //
-// kbench_watch keeps the device busy while the host queues a call that cannot be held, or finds
-// out whether somebody else uses it: it looks at the clock for `span_ns` and says in `seen` for
-// how many microseconds it did so, and how many of these it missed, `least_ns` or more at once: in
-// them another context had its turn. A clock that ticks that seldom is no such: it is looked at
-// more than kFewLooks times in between. It sets `seen[2]` when it begins, and ends early if the host
-// sets `seen[3]`. It writes `seen[0]` last.
+// kbench_watch keeps the device busy while the host queues a call whose stream cannot be blocked,
+// or detects that another context uses the device. It reads the clock for `span_ns` and writes the
+// duration to `seen[0]` and the missed time to `seen[1]`, in microseconds. A gap of at least
+// `least_ns` in the clock is missed time, because another context ran. If the kernel read the same
+// time kFewLooks times or more in the gap, it does not count: then the clock just ticks rarely. It
+// sets `seen[2]` when it begins, and ends early if the host sets `seen[3]`. It writes `seen[0]`
+// last.
 
 extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {
@@ -51,7 +51,8 @@ extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count
     const uint4 v = from[i];
     seen |= v.x | v.y | v.z | v.w;
   }
-  // The buffer is zeros: nothing is written, and the compiler cannot know.
+  // The buffer is all zeros, so nothing is written, but the compiler cannot know that and keeps the
+  // reads.
   if (seen != 0) from->x = 0;
 }
 
@@ -79,7 +80,7 @@ extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long l
   for (last = now = start; now - start < span_ns;) {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
     ++looks;
-    // Memory of the host is a hundred times as far as the clock.
+    // Reading host memory takes a hundred times as long as reading the clock.
     if (++all % kLooksPerStop == 0 && seen[3] != 0) break;
     if (now == last) continue;
     if (now - last >= least_ns && looks < kFewLooks) missed += now - last;
