@@ -26,8 +26,8 @@ def use_cache(folder):
 
 
 class _Captured:
-    """A call of a model on fixed arguments as a CUDA graph, without launches from the host. Graphs
-    share their memory, so no two of them may run at the same time."""
+    """A call of a model on fixed arguments as a CUDA graph, which needs no launches from the host.
+    Graphs share their memory, so only one of them may run at a time."""
 
     def __init__(self, model, arguments):
         global _pool

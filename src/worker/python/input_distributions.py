@@ -136,7 +136,7 @@ def _spread(x):
 
 
 def _usual_spread(x):
-    """The same; 1 if it is zero or not finite."""
+    """The standard deviation of some elements; 1 if it is zero or not finite."""
     spread = _spread(x)
     return spread if math.isfinite(spread) and spread > 0 else 1.0
 

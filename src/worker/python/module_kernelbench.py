@@ -32,7 +32,7 @@ def replaces_constants(names, module):
 def call(model, arguments, device, state):
     """(output, outcomes) of one call, with the random generators in that state.
 
-    `outcomes`: those that kbench's own rules give an output that KernelBench accepts.
+    `outcomes`: for an output that KernelBench accepts, its outcomes by kbench's own rules.
     """
     kernelbench_rules.set_random_state(state, device)
     result = forward(model, arguments)

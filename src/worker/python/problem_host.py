@@ -208,7 +208,7 @@ def release_memory(device):
 
 
 def release_idle_memory(device):
-    """The same if the device has little memory left, so that candidates can use it."""
+    """Releases that memory only if the device has little left, so that candidates can use it."""
     if not device.startswith("cuda"):
         return
     free, total = torch.cuda.mem_get_info(device)

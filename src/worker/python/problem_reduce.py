@@ -83,7 +83,7 @@ def _bytes(tensors):
 
 
 def _light_cost(search, sizes):
-    """The same as _cost, for problems that do not need the compiler's modules."""
+    """The result of _cost, for problems that do not need the compiler's modules."""
     module = load(search.path, search.source, sizes)
     if not module.kbench_is_plain:
         raise RuntimeError("it may do anything")
@@ -175,7 +175,7 @@ class _Search:
         return any(got > limit for got, limit in zip(cost, self.limits))
 
     def helps(self, cost):
-        """True if a halving pays: a cost above its limit falls, and no cost rises."""
+        """True if a halving helps: a cost above its limit falls, and no cost rises."""
         return all(got <= old for got, old in zip(cost, self.cost)) and any(
             old > limit and got <= _GAIN * old
             for got, old, limit in zip(cost, self.cost, self.limits))

@@ -119,7 +119,7 @@ def _pickled(value, blanks=False):
 
 
 def _checked(value):
-    """The same as _pickled; raises if the bytes cannot be unpickled."""
+    """The result of _pickled; raises if the bytes cannot be unpickled."""
     data, is_whole = _pickled(value)
     if not is_whole:
         pickle.loads(data)
@@ -142,7 +142,8 @@ def pack_list(values):
 
 
 def pack_init_arguments(module, device, precision, seed):
-    """The same for the constructor's arguments under an init seed."""
+    """The packed arguments of the constructor under an init seed, and True if nothing is missing.
+    """
     return pack_list(problem_host.init_arguments(module, device, precision, seed))
 
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT
-"""Pays the costs of first use in advance: opens libraries and loads kernels before a process has
-device access."""
+"""Opens libraries and loads kernels in advance, before a process has device access, because their
+first use is slow."""
 
 import contextlib
 import importlib
