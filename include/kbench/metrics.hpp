@@ -12,8 +12,8 @@
 
 namespace kbench {
 
-/// A value with a bootstrap confidence interval (95 %, resampled over problems). If the metric is
-/// undefined there is no value, and `why_none` is the reason.
+/// A value with a 95 % confidence interval over problems: a bootstrap's, or Wilson's for a fraction
+/// of 0 or 1. If the metric is undefined there is no value, and `why_none` is the reason.
 struct Estimate {
   std::optional<double> value, lo, hi;
   std::string why_none;

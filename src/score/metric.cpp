@@ -9,81 +9,26 @@
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "kbench/metrics.hpp"
+#include "score/interval.hpp"
 
 namespace kbench {
 namespace {
 
-constexpr int kResamples = 2000;
-constexpr std::size_t kLowRank = 50, kHighRank = kResamples - 1 - kLowRank;  // 2.5 and 97.5 %
-constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed: a repeated report has the same intervals
-
-/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a few mixes per 64 bits.
-class Random {
- public:
-  std::uint64_t operator()() {
-    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
-    return z ^ (z >> 31);
-  }
-
- private:
-  std::uint64_t state_ = kSeed;
-};
-
-/// One problem's contribution to a ratio of sums.
-struct Term {
-  double numerator = 0, denominator = 1;
-};
-
-void add(Term& sum, const Term& term) {
-  sum.numerator += term.numerator;
-  sum.denominator += term.denominator;
-}
-
-/// For each resample of the terms: the sum of numerators over the sum of denominators. Resamples
-/// whose denominators sum to 0 are left out.
-std::vector<double> resampled_ratios(std::span<const Term> terms) {
-  Random random;
-  const auto n = static_cast<std::uint64_t>(terms.size());
-  std::vector<double> ratios;
-  ratios.reserve(kResamples);
-  for (int i = 0; i < kResamples; ++i) {
-    // Two sums that the CPU adds in parallel; in one sum each addition waits for the one before it.
-    Term even{.numerator = 0, .denominator = 0}, odd = even;
-    std::uint64_t drawn = 0;
-    for (; drawn + 1 < n; drawn += 2) {
-      const std::uint64_t bits = random();
-      add(even, terms[((bits >> 32) * n) >> 32]);
-      add(odd, terms[((bits & 0xffffffffu) * n) >> 32]);
-    }
-    if (drawn < n) add(even, terms[((random() >> 32) * n) >> 32]);
-    add(even, odd);
-    if (even.denominator > 0) ratios.push_back(even.numerator / even.denominator);
-  }
-  return ratios;
-}
-
-/// The ratio of sums with its percentile interval; `transform` must be monotonic.
-template <typename Transform>
-Estimate estimate(std::span<const Term> terms, Transform transform) {
-  Term sum{.numerator = 0, .denominator = 0};
-  for (const Term& term : terms) add(sum, term);
-  Estimate result;
-  result.value = transform(sum.numerator / sum.denominator);
-  std::vector<double> ratios = resampled_ratios(terms);
-  std::ranges::sort(ratios);
-  // Resamples may have been left out, so the ranks are scaled to their number.
-  const auto rank = [&](std::size_t of_all) { return of_all * ratios.size() / kResamples; };
-  result.lo = transform(ratios[rank(kLowRank)]);
-  result.hi = transform(ratios[rank(kHighRank)]);
-  return result;
-}
+using score::fraction;
+using score::ratio;
+using score::Term;
 
 Estimate none(std::string why) {
   Estimate result;
   result.why_none = std::move(why);
   return result;
+}
+
+/// e to the power of the value and of the interval's ends.
+Estimate exponential(Estimate of) {
+  for (std::optional<double>* logarithm : {&of.value, &of.lo, &of.hi})
+    *logarithm = std::exp(**logarithm);
+  return of;
 }
 
 Estimate share_of_firsts(std::span<const ProblemSamples> problems,
@@ -94,7 +39,7 @@ Estimate share_of_firsts(std::span<const ProblemSamples> problems,
     terms.push_back({.numerator = success(problem.samples[0]) ? 1.0 : 0.0});
   }
   if (terms.empty()) return none("no problems");
-  return estimate(terms, std::identity());
+  return fraction(terms);
 }
 
 /// True if `counts` holds for at least one first sample, and `known` for none of those.
@@ -157,7 +102,7 @@ Estimate share_at_k(std::span<const ProblemSamples> problems, int k,
     terms.push_back({.numerator = unbiased_pass(problem.samples.size(), good, draws)});
   }
   if (terms.empty()) return none("no problems");
-  return estimate(terms, std::identity());
+  return fraction(terms);
 }
 
 /// Expected largest of `draws` values, drawn without replacement. Of the C(n, draws) possible
@@ -227,7 +172,7 @@ GeometricMean geometric_mean(std::span<const ProblemSamples> problems) {
   if (mean.count == 0) {
     mean.estimate = none("no correct sample with a speedup");
   } else {
-    mean.estimate = estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+    mean.estimate = exponential(ratio(terms));
   }
   return mean;
 }
@@ -243,7 +188,7 @@ Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems) {
     terms.push_back({.numerator = counts ? std::log(*first.speedup) : 0});
   }
   if (!any) return none("no correct sample with a speedup");
-  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+  return exponential(ratio(terms));
 }
 
 Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
@@ -262,7 +207,7 @@ Estimate best_of_k(std::span<const ProblemSamples> problems, int k) {
     terms.push_back({.numerator = expected_best(std::move(logs), draws)});
   }
   if (!any) return none("no correct sample with a speedup");
-  return estimate(terms, [](double log_mean) { return std::exp(log_mean); });
+  return exponential(ratio(terms));
 }
 
 Estimate share_correct(std::span<const ProblemSamples> problems) {
@@ -274,7 +219,7 @@ Estimate share_correct(std::span<const ProblemSamples> problems) {
                      .denominator = static_cast<double>(problem.samples.size())});
   }
   if (terms.empty()) return none("no problems");
-  return estimate(terms, std::identity());
+  return fraction(terms);
 }
 
 Estimate share_allclose(std::span<const ProblemSamples> problems, double t) {

@@ -160,10 +160,25 @@ TEST(Bootstrap, GivesTheIntervalOfABinomialShare) {
   EXPECT_EQ(*estimate.hi, *again.hi);
 }
 
-TEST(Bootstrap, OneProblemOrNoSpreadGivesAPoint) {
-  const Estimate estimate = fast_p(std::vector{counted("a", 1, 1), counted("b", 1, 1)}, 0);
-  EXPECT_EQ(estimate.lo, 1.0);
-  EXPECT_EQ(estimate.hi, 1.0);
+TEST(Wilson, GivesTheIntervalWhereAllOrNoneSucceed) {
+  // n = 4 and z² = 3.8415: from 4 / (4 + z²) to 1, and from 0 to z² / (4 + z²).
+  const std::vector<ProblemSamples> all(4, counted("a", 2, 2)), none(4, counted("a", 2, 0));
+  for (const char* name : {"correct", "fast_0", "pass@1", "pass@2", "fast_0 own"}) {
+    std::vector<ProblemSamples> own = all;
+    for (ProblemSamples& problem : own) problem.samples[0].own = true;
+    const Estimate high = metric_from_name(name).compute(own);
+    EXPECT_NEAR(*high.lo, 0.5101, 1e-4) << name;
+    EXPECT_EQ(high.hi, 1.0) << name;
+    const Estimate low = metric_from_name(name).compute(none);
+    EXPECT_EQ(low.lo, 0.0) << name;
+    EXPECT_NEAR(*low.hi, 0.4899, 1e-4) << name;
+  }
+}
+
+TEST(Bootstrap, MeansOfEqualSpeedupsHaveAPoint) {
+  const GeometricMean mean = geometric_mean(std::vector{problem("a", {right(2.0)})});
+  EXPECT_EQ(mean.estimate.lo, mean.estimate.value);
+  EXPECT_EQ(mean.estimate.hi, mean.estimate.value);
 }
 
 TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {

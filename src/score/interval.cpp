@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT
+#include "score/interval.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+namespace kbench::score {
+namespace {
+
+constexpr int kResamples = 2000;
+constexpr std::size_t kLowRank = 50, kHighRank = kResamples - 1 - kLowRank;  // 2.5 and 97.5 %
+constexpr std::uint64_t kSeed = 0x6b62656e6368;  // fixed: a repeated report has the same intervals
+constexpr double kNormalQuantile = 1.959963984540054;  // 97.5 %
+
+/// splitmix64 (Steele, Lea and Flood, OOPSLA 2014): one addition and a few mixes per 64 bits.
+class Random {
+ public:
+  std::uint64_t operator()() {
+    std::uint64_t z = (state_ += 0x9e3779b97f4a7c15ull);
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ull;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebull;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  std::uint64_t state_ = kSeed;
+};
+
+/// Draws `n` of `n` problems with replacement and calls `visit(problem, lane)` for each. The lanes
+/// 0 and 1 alternate, so that a caller may add up two sums, which the CPU adds in parallel.
+template <typename Visit>
+void resample(Random& random, std::uint64_t n, Visit visit) {
+  std::uint64_t drawn = 0;
+  for (; drawn + 1 < n; drawn += 2) {
+    const std::uint64_t bits = random();
+    visit(((bits >> 32) * n) >> 32, 0);
+    visit(((bits & 0xffffffffu) * n) >> 32, 1);
+  }
+  if (drawn < n) visit(((random() >> 32) * n) >> 32, 0);
+}
+
+/// For each resample of the terms: the sum of numerators over the sum of denominators. Resamples
+/// whose denominators sum to 0 are left out.
+std::vector<double> resampled_ratios(std::span<const Term> terms) {
+  Random random;
+  std::vector<double> ratios;
+  ratios.reserve(kResamples);
+  for (int i = 0; i < kResamples; ++i) {
+    std::array<Term, 2> sums = {Term{0, 0}, Term{0, 0}};
+    resample(random, terms.size(), [&](std::uint64_t problem, std::size_t lane) {
+      sums[lane].numerator += terms[problem].numerator;
+      sums[lane].denominator += terms[problem].denominator;
+    });
+    const double denominator = sums[0].denominator + sums[1].denominator;
+    if (denominator > 0) ratios.push_back((sums[0].numerator + sums[1].numerator) / denominator);
+  }
+  return ratios;
+}
+
+/// Sets the interval to the percentiles of the ratios, which it reorders.
+void set_interval(Estimate& estimate, std::vector<double>& ratios) {
+  // Resamples may have been left out, so the ranks are scaled to their number.
+  const auto at_rank = [&](std::size_t of_all) {
+    const auto place =
+        ratios.begin() + static_cast<std::ptrdiff_t>(of_all * ratios.size() / kResamples);
+    std::ranges::nth_element(ratios, place);
+    return *place;
+  };
+  estimate.lo = at_rank(kLowRank);
+  estimate.hi = at_rank(kHighRank);
+}
+
+/// Sets Wilson's interval if none or all of the problems succeed.
+void widen_at_ends(Estimate& estimate, std::size_t problems) {
+  // (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n) at p = 0 and at p = 1.
+  constexpr double kSquare = kNormalQuantile * kNormalQuantile;
+  const double width = kSquare / (static_cast<double>(problems) + kSquare);
+  if (*estimate.value <= 0) estimate.hi = width;
+  if (*estimate.value >= 1) estimate.lo = 1 - width;
+}
+
+}  // namespace
+
+Estimate ratio(std::span<const Term> terms) {
+  Term sum{.numerator = 0, .denominator = 0};
+  for (const Term& term : terms) {
+    sum.numerator += term.numerator;
+    sum.denominator += term.denominator;
+  }
+  Estimate estimate;
+  estimate.value = sum.numerator / sum.denominator;
+  std::vector<double> ratios = resampled_ratios(terms);
+  set_interval(estimate, ratios);
+  return estimate;
+}
+
+Estimate fraction(std::span<const Term> terms) {
+  Estimate estimate = ratio(terms);
+  widen_at_ends(estimate, terms.size());
+  return estimate;
+}
+
+}  // namespace kbench::score
