@@ -19,9 +19,9 @@ struct Estimate {
   std::string why_none;
 };
 
-/// The result of one planned sample: the part that metrics need.
+/// The verdict on one planned sample: the part that metrics need.
 struct SampleResult {
-  bool correct = false;  ///< false if there is no record
+  bool correct = false;
   /// The trace shows that the candidate computes something. If false, the sample may count as
   /// correct, but its speedup counts in no metric.
   bool computes = true;
@@ -38,8 +38,9 @@ struct SampleResult {
 /// The results of one model's samples for one problem, in order: the input of every metric.
 struct ProblemSamples {
   Interned problem;
-  std::vector<SampleResult> samples;  ///< one per planned sample that is not excluded
-  bool first_excluded = false;        ///< the first planned sample is excluded
+  std::vector<SampleResult> samples;  ///< one per planned sample that metrics count
+  bool first_excluded = false;        ///< no metric counts the first planned sample
+  std::int64_t no_verdict = 0;        ///< planned samples that wait for a verdict; none counts
 };
 
 /// fast_p: fraction of problems whose first sample is correct and has a counted speedup > p. At p =
@@ -69,7 +70,7 @@ Estimate geometric_mean_of_all(std::span<const ProblemSamples> problems);
 /// without replacement. The reference, with speedup 1, competes too, so the value is at least 1.
 /// No value if a problem has fewer than k samples.
 Estimate best_of_k(std::span<const ProblemSamples> problems, int k);
-/// Fraction of all planned samples that are correct.
+/// Fraction of the samples that are correct.
 Estimate share_correct(std::span<const ProblemSamples> problems);
 /// Fraction of problems for whose first sample allclose(rtol = t, atol = t) holds in every trial.
 /// The verdict does not matter. No value if `allclose_at` is empty for all samples.

@@ -44,8 +44,10 @@ struct SummaryRow {
   /// one level, or `without_degenerate` is set.
   int rank = 0;
   std::string slice = {};  ///< "tag reduction", "kind extension"; empty: all
-  /// Counts over the manifest without the exclusions; `timed`: first samples in the geometric mean.
+  /// Counts over the samples with a verdict, without the exclusions; `timed`: first samples in the
+  /// geometric mean.
   std::int64_t problems = 0, samples = 0, correct = 0, timed = 0;
+  std::int64_t no_verdict = 0;  ///< planned samples without a verdict: no count and metric has them
   std::vector<Estimate> estimates;  ///< one for each of Report::metrics, in their order
 };
 

@@ -38,7 +38,8 @@ struct RunHeader {
   int schema_minor = kSchemaMinor;  ///< of the file that was read; written files have kSchemaMinor
 };
 
-/// One planned (problem, model, sample). Denominators count these entries, not the records.
+/// One planned (problem, model, sample). Without a record it has no verdict yet: reports count such
+/// entries, and no metric has them.
 struct ManifestEntry {
   Interned problem;
   int level = 0;

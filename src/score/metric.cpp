@@ -87,7 +87,7 @@ std::string too_few_samples(std::span<const ProblemSamples> problems, std::size_
   }
   if (count == 0) return {};
   if (count > kNamed) names += fmt::format(" and {} more", count - kNamed);
-  return fmt::format("fewer than {} samples of {}", k, names);
+  return fmt::format("fewer than {} judged samples of {}", k, names);
 }
 
 Estimate share_at_k(std::span<const ProblemSamples> problems, int k,

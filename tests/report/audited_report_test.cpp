@@ -115,7 +115,7 @@ TEST(Report, DegenerateProblemsOfTheRunAreInNoMetric) {
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.0) << "it runs nothing";
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "beta", 1, "pass@1"), 0.5);
-  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "correct"), 2.0 / 4);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "correct"), 2.0 / 3);
   const auto excluded = std::ranges::find(report.excluded, true, &Exclusion::degenerate);
   ASSERT_NE(excluded, report.excluded.end());
   EXPECT_EQ(excluded->problem, "level1/19_ReLU");

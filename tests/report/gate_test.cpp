@@ -27,15 +27,18 @@ std::vector<std::string> unmet(const Report& report, std::string_view gate) {
 TEST(Gates, NameTheModelsThatStayBelow) {
   const Report report = build_report(samples::gpu_run(), {.p = {0}});
   EXPECT_THAT(unmet_gates(report, {parse_gate("fast_1=0.4"), parse_gate("pass@1=0.2")}),
-              ElementsAre("beta: fast_1 is 0.3333, below 0.4"));
+              ElementsAre("beta: fast_1 is 0.3333, below 0.4 (2 samples have no verdict and "
+                          "count as wrong)"));
   EXPECT_THAT(unmet(report, "pass@9=0"),
-              ElementsAre(HasSubstr("undefined (fewer than 9 samples"), HasSubstr("beta")));
+              ElementsAre(HasSubstr("undefined (fewer than 9 judged samples"), HasSubstr("beta")));
 }
 
 TEST(Gates, CountCorrectSamplesAndMeansOfSpeed) {
   const Report report = build_report(samples::gpu_run(), {});
   // alpha: 3 of 4 samples, beta: 2 of 6, of which one is no verdict yet and one a fault.
-  EXPECT_THAT(unmet(report, "correct=0.5"), ElementsAre("beta: correct is 0.3333, below 0.5"));
+  EXPECT_THAT(unmet(report, "correct=0.5"),
+              ElementsAre(HasSubstr("beta: correct is 0.3333, below 0.5 (2 samples have")))
+      << "an unfinished run meets no gate that its other samples may break";
   EXPECT_THAT(unmet(report, "correct=0.33"), IsEmpty());
   EXPECT_THAT(unmet(report, "geomean=1.4"), ElementsAre("alpha: geomean is 1.378, below 1.4"));
 }
@@ -46,7 +49,7 @@ TEST(Gates, LeaveDegenerateProblemsOutUnlessTheyAreToCount) {
   ReportOptions all;
   all.include_degenerate = true;
   EXPECT_THAT(unmet(build_report(samples::degenerate_run(), all), "correct=0.5"),
-              ElementsAre("beta: correct is 0.3333, below 0.5"));
+              ElementsAre(HasSubstr("beta: correct is 0.3333, below 0.5")));
 }
 
 TEST(Gates, OfALevelLookAtItsProblemsAlone) {
@@ -54,10 +57,10 @@ TEST(Gates, OfALevelLookAtItsProblemsAlone) {
   EXPECT_THAT(unmet(report, "level1.fast_1=0.5"), IsEmpty());
   EXPECT_THAT(unmet(report, "level1.fast_1=0.6"),
               ElementsAre("alpha: level1.fast_1 is 0.5, below 0.6",
-                          "beta: level1.fast_1 is 0.5, below 0.6"));
+                          HasSubstr("beta: level1.fast_1 is 0.5, below 0.6")));
   EXPECT_THAT(unmet(report, "level2.fast_1=0.1"),
               ElementsAre(HasSubstr("alpha: level2.fast_1 is undefined (no problems)"),
-                          "beta: level2.fast_1 is 0, below 0.1"));
+                          HasSubstr("beta: level2.fast_1 is 0, below 0.1")));
   EXPECT_THAT([&] { unmet(report, "level7.fast_1=0.1"); },
               ThrowsMessage<UsageError>(HasSubstr("the run has no problem of level 7")));
 }
@@ -65,8 +68,9 @@ TEST(Gates, OfALevelLookAtItsProblemsAlone) {
 TEST(Gates, AtTheLowerEndOfTheInterval) {
   const Report report = build_report(samples::gpu_run(), {});
   EXPECT_THAT(unmet(report, "geomean=1.3"), IsEmpty());
-  EXPECT_THAT(unmet(report, "geomean@ci=1.3"), ElementsAre("alpha: geomean@ci is 1, below 1.3",
-                                                           "beta: geomean@ci is 0.8, below 1.3"));
+  EXPECT_THAT(unmet(report, "geomean@ci=1.3"),
+              ElementsAre("alpha: geomean@ci is 1, below 1.3",
+                          HasSubstr("beta: geomean@ci is 0.8, below 1.3")));
   EXPECT_EQ(parse_gate("level2.pass@5@ci=0.5").name(), "level2.pass@5@ci");
 }
 
@@ -109,7 +113,8 @@ TEST(Gates, AreNotMetByNothing) {
   RunFile unjudged = nothing();
   unjudged.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
   EXPECT_THAT(unmet(build_report(unjudged, {}), "correct=0.1"),
-              ElementsAre("alpha: correct is 0, below 0.1"));
+              ElementsAre("alpha: correct is 0, below 0.1 (1 sample has no verdict and counts as "
+                          "wrong)"));
 }
 
 TEST(Gates, OnSpeedWithoutAGpuAndNonsenseAreUsageErrors) {

@@ -97,7 +97,8 @@ TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
   EXPECT_THAT(report.exclusions, SizeIs(2));
   EXPECT_THAT(report.warnings,
               ElementsAre(HasSubstr("1 fault of kbench itself"), HasSubstr("not ended"),
-                          HasSubstr("line 7"), HasSubstr("1 record is not in the manifest")));
+                          HasSubstr("line 7"), HasSubstr("1 record is not in the manifest"),
+                          "2 of 12 samples have no verdict yet, so no metric counts them"));
   EXPECT_TRUE(build_report(samples::cpu_run(), {}).complete);
 }
 
@@ -109,12 +110,57 @@ TEST(Report, MetricsComeFromTheManifestLessTheExclusions) {
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0.8"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), (1.0 + 0.5) / 2);
   EXPECT_NEAR(value(report, "alpha", -1, "geomean"), std::sqrt(1.9), 1e-12);
-  // beta: Softmax 2.5 of a library, ReLU wrong, MatmulGelu 0.8; what has no verdict is not correct.
+  // beta: Softmax 2.5 of a library, ReLU wrong, MatmulGelu 0.8. ReLU and MatmulGelu have one sample
+  // each, because the other has no verdict.
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_2 own"), 0.0);
-  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "pass@1"), (0.5 + 0 + 0.5) / 3);
+  EXPECT_DOUBLE_EQ(value(report, "beta", -1, "pass@1"), (0.5 + 0 + 1) / 3);
   EXPECT_DOUBLE_EQ(value(report, "beta", 1, "fast_1"), 0.5);
   EXPECT_DOUBLE_EQ(value(report, "beta", 2, "fast_0.5"), 1.0);
+}
+
+/// Two levels of three problems; the run stopped after the first problem.
+RunFile interrupted_run() {
+  RunFile run;
+  run.headers = {samples::header("cuda")};
+  for (const char* problem : {"level1/1_A", "level1/2_B", "level2/1_C"})
+    for (int sample = 0; sample < 2; ++sample)
+      run.manifest.push_back(samples::planned("alpha", problem, problem[5] - '0', sample));
+  run.records = {samples::correct("alpha", "level1/1_A", 0, 2.0),
+                 samples::correct("alpha", "level1/2_B", 1, 3.0)};
+  return run;
+}
+
+TEST(Report, NoMetricCountsSamplesWithoutAVerdict) {
+  const Report report = build_report(interrupted_run(), {.k = {1, 2}});
+  ASSERT_THAT(report.summary, SizeIs(3));
+  const SummaryRow& all = report.summary[0];
+  EXPECT_EQ(all.samples, 2);
+  EXPECT_EQ(all.correct, 2);
+  EXPECT_EQ(all.no_verdict, 4);
+  for (const char* metric : {"correct", "fast_0", "fast_1", "pass@1", "fast_1@1", "allclose_0.01"})
+    EXPECT_DOUBLE_EQ(value(report, "alpha", 1, metric), 1) << metric;
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_2"), 0) << "B's second sample is not its first";
+  EXPECT_NEAR(value(report, "alpha", -1, "geomean_all"), 2, 1e-12);
+  EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@2"), -1) << "each problem has one verdict";
+  EXPECT_THAT(report.warnings,
+              Contains("4 of 6 samples have no verdict yet, so no metric counts them"));
+}
+
+TEST(Report, ALevelWithoutAVerdictHasNoValues) {
+  const Report report = build_report(interrupted_run(), {});
+  const SummaryRow& level = report.summary[2];
+  EXPECT_EQ(level.level, 2);
+  EXPECT_EQ(level.samples, 0);
+  for (const Estimate& estimate : level.estimates) {
+    EXPECT_FALSE(estimate.value);
+    EXPECT_EQ(estimate.why_none, "no verdict yet");
+  }
+  EXPECT_THAT(written(report, "markdown"), HasSubstr("| level 2 | 0 | – | – | – |"));
+  const auto row = nlohmann::json::parse(written(report, "json"))["summary"][2];
+  EXPECT_EQ(row["samples"], 0);
+  EXPECT_EQ(row["no_verdict"], 2);
+  EXPECT_TRUE(row["metrics"]["fast_0"]["value"].is_null());
 }
 
 TEST(Report, WhatDoesNotCompileIsCloseToNothing) {

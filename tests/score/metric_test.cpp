@@ -126,7 +126,7 @@ TEST(PassAtK, HasNoValueWhereSomeProblemHasFewerSamplesAndNamesThem) {
                                                 counted("e", 1, 0)};
   const Estimate estimate = pass_at_k(problems, 5);
   EXPECT_FALSE(estimate.value || estimate.lo || estimate.hi);
-  EXPECT_EQ(estimate.why_none, "fewer than 5 samples of b (3), c (1), d (2) and 1 more");
+  EXPECT_EQ(estimate.why_none, "fewer than 5 judged samples of b (3), c (1), d (2) and 1 more");
 }
 
 TEST(FastPAtK, CountsSamplesThatAreFast) {

@@ -117,10 +117,6 @@ class Console : private ConsoleLines {
     table(rows, 2);
   }
 
-  static std::string correct_text(const SummaryRow& row) {
-    return fmt::format("{}/{}", row.correct, row.samples);
-  }
-
   void summary_row(const SummaryRow& row, std::size_t name, std::span<const std::size_t> part) {
     const std::string indent = row.level < 0 ? "" : "  ";
     std::string values = padded(fitted_name(indent + ranked_name(report_, row), name), name) +

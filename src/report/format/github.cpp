@@ -66,7 +66,7 @@ void write_notices(const Report& report, std::ostream& out) {
   for (const SummaryRow& row : report.summary) {
     if (row.level >= 0) continue;
     std::string& text = models.emplace_back(
-        fmt::format("{}: {}/{} correct", ranked_name(report, row), row.correct, row.samples));
+        fmt::format("{}: {} correct", ranked_name(report, row), correct_text(row)));
     for (const std::size_t metric : shown_metrics(report))
       if (row.estimates[metric].value)
         text +=

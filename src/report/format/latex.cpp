@@ -136,9 +136,9 @@ class Latex {
     out_ << " \\\\\n";
     for (const SummaryRow& row : rows) {
       if (row.level < 0 || &row == &rows.front()) out_ << "\\midrule\n";
-      out_ << fmt::format("{}{} & {} & {}/{}", row.level < 0 ? "" : "\\quad ",
+      out_ << fmt::format("{}{} & {} & {}", row.level < 0 ? "" : "\\quad ",
                           latex(fitted_name(ranked_name(report_, row), kLongestCell)), row.problems,
-                          row.correct, row.samples);
+                          latex(correct_text(row)));
       std::string intervals;
       for (const std::size_t metric : metrics) {
         out_ << " & " << latex(cell_text(report_, row, metric));

@@ -130,8 +130,8 @@ void write_summary(const Report& report, std::ostream& out) {
   out << '\n';
   for (const SummaryRow& row : report.summary) {
     const std::string name = escaped(ranked_name(report, row));
-    out << fmt::format("| {} | {} | {}/{} |", row.level < 0 ? "**" + name + "**" : name,
-                       row.problems, row.correct, row.samples);
+    out << fmt::format("| {} | {} | {} |", row.level < 0 ? "**" + name + "**" : name, row.problems,
+                       correct_text(row));
     for (const std::size_t metric : shown) {
       const Estimate& estimate = row.estimates[metric];
       const std::string interval = interval_text(estimate);

@@ -38,10 +38,15 @@ std::string model_name(const SummaryRow& row) {
 std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& gate) {
   const std::optional<double>& value = gate.at_lower_end ? estimate.lo : estimate.value;
   if (value && *value >= gate.least) return "";
+  const std::string open =
+      row.no_verdict == 1 ? " (1 sample has no verdict and counts as wrong)"
+      : row.no_verdict > 1
+          ? fmt::format(" ({} samples have no verdict and count as wrong)", row.no_verdict)
+          : "";
   return fmt::format(
-      "{}: {} is {}, below {}", model_name(row), gate.name(),
+      "{}: {} is {}, below {}{}", model_name(row), gate.name(),
       value ? fmt::format("{:.4g}", *value) : fmt::format("undefined ({})", estimate.why_none),
-      gate.least);
+      gate.least, open);
 }
 
 /// The scored samples of that level's problems; for −1, of all.
@@ -106,7 +111,8 @@ std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gat
     for (const report::ScoredSampleGroup& group : groups) {
       const report::ScoredSampleGroup chosen = of_level(report.run, group, gates[i].level);
       for (const SummaryRow& row :
-           report::summary_rows(report, chosen, std::span(metrics).subspan(i, 1))) {
+           report::summary_rows(report, chosen, std::span(metrics).subspan(i, 1), nullptr,
+                                report::NoVerdict::kWrong)) {
         if (row.level >= 0) continue;
         if (std::string text = unmet(row, row.estimates.front(), gates[i]); !text.empty())
           sentences.push_back(std::move(text));

@@ -167,7 +167,7 @@ json summary_json(const Report& report) {
          {"rank", row.rank == 0 ? json() : json(row.rank)},
          {"level", row.level < 0 ? json() : json(row.level)},
          {"problems", row.problems},
-         {"correct", fmt::format("{}/{}", row.correct, row.samples)},
+         {"correct", correct_text(row)},
          {"correct_share", row.samples == 0 ? json()
                                             : number_or_null(static_cast<double>(row.correct) /
                                                              static_cast<double>(row.samples))},

@@ -146,6 +146,7 @@ std::vector<std::vector<std::string>> models_side_by_side(const Report& report) 
     Cell& cell =
         cells[places.at(std::tuple(record.model, record.precision, record.device, record.judge))];
     if (cell.first == nullptr || record.sample < cell.first->sample) cell.first = &record;
+    if (!is_verdict(record)) continue;
     cell.correct += record.outcome == Outcome::kCorrect ? 1 : 0;
     several_samples = ++cell.samples > 1 || several_samples;
   }

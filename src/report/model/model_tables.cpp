@@ -10,6 +10,7 @@
 #include <set>
 
 #include "record/baseline.hpp"
+#include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench::report {
@@ -191,8 +192,8 @@ std::vector<std::string> model_texts(const Report& report) {
   for (const ModelPair& pair : report.pairs) texts.push_back(pair_text(pair));
   if (!report.options.verbose) return texts;
   for (const SummaryRow& row : report.slices) {
-    std::string text = fmt::format("{}, {}: {}, {}/{} correct", row.model, row.slice,
-                                   counted(row.problems, "problem"), row.correct, row.samples);
+    std::string text = fmt::format("{}, {}: {}, {} correct", row.model, row.slice,
+                                   counted(row.problems, "problem"), correct_text(row));
     for (std::size_t i = 0; i < report.slice_metrics.size(); ++i)
       if (row.estimates[i].value)
         text += fmt::format(", {} {}", report.slice_metrics[i].name(),

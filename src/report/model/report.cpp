@@ -112,7 +112,7 @@ void count(Report& report, const std::vector<report::ScoredSampleGroup>& groups)
       const Record& record = report.run.records[scored_sample.record];
       report.judged.push_back(scored_sample.record);
       if (report.options.select.lists(record)) report.candidates.push_back(scored_sample.record);
-      if (record.outcome != Outcome::kHarnessFault) ++report.finished;
+      if (report::is_verdict(record)) ++report.finished;
       if (report::is_left_out(report, record)) report.exclusions.push_back(scored_sample.record);
     }
   }
@@ -178,6 +178,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.run_settings = report::run_settings_of(report);
   report.run_summary = report::run_summary(report);
   report.warnings = report::warnings(report.run, records_off_manifest(report.run));
+  if (report.finished < report.planned) report.warnings.push_back(report::no_verdict_text(report));
   if (std::string uneven = report::uneven_models(report); !uneven.empty())
     report.warnings.push_back(std::move(uneven));
   if (const Selection& chosen = report.options.select;

@@ -78,8 +78,7 @@ LatestRecords latest_records(const std::vector<Record>& records) {
         latest.try_emplace({record.model, record.problem, record.precision, record.device,
                             record.judge, record.sample},
                            i);
-    // A harness fault says nothing about the candidate, so it does not replace a verdict.
-    if (!inserted && record.outcome != Outcome::kHarnessFault) found->second = i;
+    if (!inserted && is_verdict(record)) found->second = i;
   }
   return latest;
 }
@@ -108,34 +107,29 @@ SampleResult sample_result(const Record& record, const std::string& baseline) {
 SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
                        std::span<const ProblemSamples> problems) {
   SummaryRow row;
-  bool any_speedup = false;
   for (const ProblemSamples& problem : problems) {
+    row.no_verdict += problem.no_verdict;
     if (problem.samples.empty()) continue;
     const SampleResult& first = problem.samples[0];
     row.timed +=
         !problem.first_excluded && first.correct && first.computes && first.speedup ? 1 : 0;
     ++row.problems;
     row.samples += static_cast<std::int64_t>(problem.samples.size());
-    for (const SampleResult& sample : problem.samples) {
-      row.correct += sample.correct ? 1 : 0;
-      any_speedup = any_speedup || sample.speedup.has_value();
-    }
+    row.correct += std::ranges::count(problem.samples, true, &SampleResult::correct);
   }
-  const bool untimed = row.correct > 0 && !any_speedup;
+  const std::string why_no_speedup = report.on_cpu          ? "no GPU"
+                                     : is_untimed(problems) ? "no times were taken"
+                                                            : "";
   // Each interval takes a bootstrap of a few milliseconds for thousands of samples.
   const auto policy = row.samples > kWorthAThread ? std::launch::async : std::launch::deferred;
   std::vector<std::future<Estimate>> estimates;
   for (const Metric& metric : metrics) {
-    if (metric.needs_speedup() && (report.on_cpu || untimed)) {
-      std::promise<Estimate> none;
-      none.set_value({.value = {},
-                      .lo = {},
-                      .hi = {},
-                      .why_none = report.on_cpu ? "no GPU" : "no times were taken"});
-      estimates.push_back(none.get_future());
-    } else {
-      estimates.push_back(std::async(policy, [&] { return metric.compute(problems); }));
-    }
+    std::string why_none = metric.needs_speedup() ? why_no_speedup : "";
+    if (why_none.empty() && row.samples == 0 && row.no_verdict > 0) why_none = "no verdict yet";
+    estimates.push_back(std::async(policy, [&, why_none = std::move(why_none)] {
+      return why_none.empty() ? metric.compute(problems)
+                              : Estimate{.value = {}, .lo = {}, .hi = {}, .why_none = why_none};
+    }));
   }
   for (auto& estimate : estimates) row.estimates.push_back(estimate.get());
   if (report.on_cpu) row.timed = 0;
@@ -146,7 +140,8 @@ SummaryRow summary_row(const Report& report, std::span<const Metric> metrics,
 using ModelProblems = std::vector<std::pair<int, ProblemSamples>>;
 
 /// Takes the scored samples of one problem of a model from `at` on, and moves `at` past them.
-ProblemSamples take_problem(const Report& report, const ScoredSampleGroup& group, std::size_t& at) {
+ProblemSamples take_problem(const Report& report, const ScoredSampleGroup& group,
+                            NoVerdict no_verdict, std::size_t& at) {
   const RunFile& run = report.run;
   const std::vector<ScoredSample>& scored_samples = group.scored_samples;
   const ManifestEntry& first = run.manifest[scored_samples[at].entry];
@@ -157,10 +152,13 @@ ProblemSamples take_problem(const Report& report, const ScoredSampleGroup& group
     if (entry.model != first.model || entry.problem != first.problem) break;
     const std::size_t index = scored_samples[at].record;
     const Record* record = index == ScoredSample::kNoRecord ? nullptr : &run.records[index];
-    if (record == nullptr ? is_left_out(report, group, first.problem)
-                          : is_left_out(report, *record)) {
+    const bool has_verdict = record != nullptr && is_verdict(*record);
+    const bool left_out = record == nullptr ? is_left_out(report, group, first.problem)
+                                            : is_left_out(report, *record);
+    if (!left_out && !has_verdict) ++problem.no_verdict;
+    if (left_out || (!has_verdict && no_verdict == NoVerdict::kLeftOut)) {
       problem.first_excluded = problem.first_excluded || is_first;
-    } else if (record == nullptr) {
+    } else if (!has_verdict) {
       problem.samples.emplace_back().allclose_at = std::numeric_limits<double>::infinity();
     } else {
       problem.samples.push_back(sample_result(*record, report.baseline));
@@ -221,6 +219,18 @@ std::vector<ScoredSampleGroup> scored_sample_groups(const RunFile& run) {
   return groups;
 }
 
+bool is_untimed(std::span<const ProblemSamples> problems) {
+  bool any_correct = false;
+  for (const ProblemSamples& problem : problems)
+    for (const SampleResult& sample : problem.samples) {
+      if (sample.speedup) return false;
+      any_correct = any_correct || sample.correct;
+    }
+  return any_correct;
+}
+
+bool is_verdict(const Record& record) { return record.outcome != Outcome::kHarnessFault; }
+
 bool is_exclusion(const Record& record) {
   // KernelBench counts a failed problem as wrong for every model.
   return record.outcome == Outcome::kProblemFailure && record.judge != kCompatJudge;
@@ -265,7 +275,7 @@ void find_unearned(Report& report) {
 
 std::vector<SummaryRow> summary_rows(const Report& report, const ScoredSampleGroup& group,
                                      std::span<const Metric> metrics,
-                                     const std::set<Interned>* degenerate) {
+                                     const std::set<Interned>* degenerate, NoVerdict no_verdict) {
   const RunFile& run = report.run;
   const auto& scored_samples = group.scored_samples;
   std::vector<SummaryRow> rows;
@@ -279,7 +289,7 @@ std::vector<SummaryRow> summary_rows(const Report& report, const ScoredSampleGro
     while (at < scored_samples.size() &&
            run.manifest[scored_samples[at].entry].model == named.model) {
       const int level = run.manifest[scored_samples[at].entry].level;
-      problems.emplace_back(level, take_problem(report, group, at));
+      problems.emplace_back(level, take_problem(report, group, no_verdict, at));
     }
     add_rows(report, metrics, named, problems, rows);
     if (degenerate == nullptr) continue;
@@ -298,7 +308,7 @@ std::vector<std::pair<Interned, std::vector<ProblemSamples>>> problems_of_models
   for (std::size_t at = 0; at < group.scored_samples.size();) {
     const Interned& model = report.run.manifest[group.scored_samples[at].entry].model;
     if (models.empty() || models.back().first != model) models.emplace_back().first = model;
-    models.back().second.push_back(take_problem(report, group, at));
+    models.back().second.push_back(take_problem(report, group, NoVerdict::kLeftOut, at));
   }
   return models;
 }

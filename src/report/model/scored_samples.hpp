@@ -44,15 +44,26 @@ bool is_left_out(const Report& report, const Record& record);
 /// The same for a sample without a record.
 bool is_left_out(const Report& report, const ScoredSampleGroup& group, const Interned& problem);
 
+/// True if the record decides about the candidate. A harness fault does not: --resume tries again.
+bool is_verdict(const Record& record);
+
+/// What a sample without a verdict is to metrics. Reports leave it out. Gates take it for wrong, so
+/// that an unfinished run meets no gate that its remaining samples may still break.
+enum class NoVerdict { kLeftOut, kWrong };
+
 /// The record's speedup over the report's baseline if metrics count it; else null.
 const Speedup* earned_speedup(const Report& report, const Record& record);
+
+/// True if there are correct samples, and no sample has a speedup.
+bool is_untimed(std::span<const ProblemSamples> problems);
 
 /// The rows of these metrics for one group. Each model has its overall row first, then a row per
 /// level if there are several. If `degenerate` is not null, the same rows follow without its
 /// problems.
 std::vector<SummaryRow> summary_rows(const Report& report, const ScoredSampleGroup& group,
                                      std::span<const Metric> metrics,
-                                     const std::set<Interned>* degenerate = nullptr);
+                                     const std::set<Interned>* degenerate = nullptr,
+                                     NoVerdict no_verdict = NoVerdict::kLeftOut);
 
 /// The problems of each model of a group, in the group's order.
 std::vector<std::pair<Interned, std::vector<ProblemSamples>>> problems_of_models(

@@ -53,6 +53,10 @@ std::string ranked_name(const Report& report, const SummaryRow& row) {
                        : fmt::format("{}. {}", row.rank, row_name(report, row));
 }
 
+std::string correct_text(const SummaryRow& row) {
+  return row.samples == 0 ? std::string(kNoValue) : fmt::format("{}/{}", row.correct, row.samples);
+}
+
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric) {
   const Estimate& estimate = row.estimates[metric];
   std::string text = value_text(report.metrics[metric], estimate);
@@ -139,6 +143,13 @@ std::string limit_text(const Record& record) {
   const double share = *record.sol->share;
   return share > 0 && share < kLeastWhole ? fmt::format("{:.1g} %", share * 100)
                                           : fmt::format("{:.0f} %", share * 100);
+}
+
+std::string no_verdict_text(const Report& report) {
+  const std::int64_t open = report.planned - report.finished;
+  return fmt::format("{} of {} {} no verdict yet, so no metric counts {}", open,
+                     counted(report.planned, "sample"), open == 1 ? "has" : "have",
+                     open == 1 ? "it" : "them");
 }
 
 std::string status_text(const Report& report) {

@@ -21,6 +21,9 @@ std::string row_name(const Report& report, const SummaryRow& row);
 /// The same after the model's rank, if it has one: "1. alpha".
 std::string ranked_name(const Report& report, const SummaryRow& row);
 
+/// "3/4", the correct ones of the row's samples; "–" if none counts.
+std::string correct_text(const SummaryRow& row);
+
 /// A row's value of Report::metrics[metric]; a geometric mean with the number of its speedups.
 std::string cell_text(const Report& report, const SummaryRow& row, std::size_t metric);
 
@@ -45,6 +48,8 @@ std::string remarks(const Record& record);
 bool has_limits(const Report& report);
 /// That fraction, "50 %"; "–" if it is not known.
 std::string limit_text(const Record& record);
+/// The sentence on planned samples without a verdict: how many, and that no metric counts them.
+std::string no_verdict_text(const Report& report);
 /// "complete", or "INCOMPLETE 38/48".
 std::string status_text(const Report& report);
 /// "CPU wall time" or "time": what the candidates' times are.
