@@ -47,6 +47,15 @@ struct ProblemSamples {
 /// 0, correctness suffices. If a problem's first sample is excluded, the problem is left out: a
 /// later sample never replaces the first.
 Estimate fast_p(std::span<const ProblemSamples> problems, double p);
+/// fast_p from this p on, up to the p of the next step.
+struct FastPStep {
+  double p = 0;
+  Estimate value;
+};
+/// fast_p() from p = 0 to `most`: a step at each p where it changes, which are 0 and the speedups,
+/// and one at `most`. Of more than a thousand steps, those closest to each other become one. Empty
+/// if no first sample counts.
+std::vector<FastPStep> fast_p_steps(std::span<const ProblemSamples> problems, double most);
 /// fast_p@ci: fast_p with the lower end of the speedup's interval instead of the speedup. No value
 /// if there are speedups but none has an interval.
 Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p);

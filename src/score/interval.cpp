@@ -101,4 +101,34 @@ Estimate fraction(std::span<const Term> terms) {
   return estimate;
 }
 
+std::vector<Estimate> fractions_by_step(std::span<const std::size_t> successes, std::size_t steps) {
+  const auto problems = static_cast<double>(successes.size());
+  // ends[i]: the number of problems that succeed at exactly the first i steps.
+  std::vector<std::size_t> ends(steps + 1);
+  const auto fractions_of = [&](auto put) {
+    std::size_t fewer = 0;
+    for (std::size_t step = 0; step < steps; ++step) {
+      fewer += ends[step];
+      put(step, static_cast<double>(successes.size() - fewer) / problems);
+    }
+  };
+  std::vector<Estimate> estimates(steps);
+  for (const std::size_t last : successes) ++ends[last];
+  fractions_of([&](std::size_t step, double value) { estimates[step].value = value; });
+  std::vector<std::vector<double>> ratios(steps);
+  for (std::vector<double>& of_step : ratios) of_step.reserve(kResamples);
+  Random random;
+  for (int i = 0; i < kResamples; ++i) {
+    std::ranges::fill(ends, 0u);
+    resample(random, successes.size(),
+             [&](std::uint64_t problem, std::size_t) { ++ends[successes[problem]]; });
+    fractions_of([&](std::size_t step, double value) { ratios[step].push_back(value); });
+  }
+  for (std::size_t step = 0; step < steps; ++step) {
+    set_interval(estimates[step], ratios[step]);
+    widen_at_ends(estimates[step], successes.size());
+  }
+  return estimates;
+}
+
 }  // namespace kbench::score

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
 #include <span>
+#include <vector>
 
 #include "kbench/metrics.hpp"
 
@@ -21,5 +23,9 @@ Estimate ratio(std::span<const Term> terms);
 /// the bootstrap gives it again; then Wilson's interval (1927) for that many problems takes its
 /// place.
 Estimate fraction(std::span<const Term> terms);
+
+/// fraction() of the problems with successes[i] > step, for each step from 0 to `steps` − 1. All
+/// steps share one set of resamples, because a set for each would take seconds.
+std::vector<Estimate> fractions_by_step(std::span<const std::size_t> successes, std::size_t steps);
 
 }  // namespace kbench::score

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <functional>
+#include <set>
 #include <utility>
 
 #include "base/text.hpp"
@@ -63,6 +64,26 @@ bool earns(const SampleResult& sample, double p) {
 
 bool fast(const SampleResult& sample, double p) {
   return p <= 0 ? sample.correct : earns(sample, p);
+}
+
+constexpr double kJustAboveZero = 1e-6;  // below any speedup
+constexpr std::size_t kMostSteps = 1000;
+
+/// `all_p` if there are few; else of those within a kMostSteps-th of the range only the largest, so
+/// that a chart of ten thousand problems stays quick. Its curve is then off by less than a pixel.
+std::vector<double> thinned(std::vector<double> all_p) {
+  if (all_p.size() <= kMostSteps) return all_p;
+  const double least = (all_p.back() - all_p.front()) / kMostSteps;
+  std::vector<double> kept;
+  double start = all_p.front();
+  for (const double p : all_p) {
+    if (kept.size() > 1 && p - start < least) {
+      kept.back() = p;
+    } else {
+      kept.push_back(start = p);
+    }
+  }
+  return kept;
 }
 
 /// 1 − C(n−c, k)/C(n, k), as a product of factors near 1, because the binomials overflow.
@@ -125,6 +146,31 @@ double expected_best(std::vector<double> values, std::size_t draws) {
 
 Estimate fast_p(std::span<const ProblemSamples> problems, double p) {
   return share_of_firsts(problems, [p](const SampleResult& sample) { return fast(sample, p); });
+}
+
+std::vector<FastPStep> fast_p_steps(std::span<const ProblemSamples> problems, double most) {
+  std::vector<const SampleResult*> firsts;
+  for (const ProblemSamples& problem : problems)
+    if (!problem.first_excluded && !problem.samples.empty()) firsts.push_back(&problem.samples[0]);
+  if (firsts.empty()) return {};
+  std::set<double> all_p = {0, most};
+  for (const SampleResult* first : firsts) {
+    if (!first->correct) continue;
+    // fast_0 counts a correct sample without a counted speedup; no p above 0 does.
+    const double p = earns(*first, 0) ? *first->speedup : kJustAboveZero;
+    if (p < most) all_p.insert(p);
+  }
+  const std::vector<double> steps = thinned({all_p.begin(), all_p.end()});
+  std::vector<std::size_t> successes;
+  for (const SampleResult* first : firsts) {
+    const auto end = std::ranges::find_if(steps, [&](double p) { return !fast(*first, p); });
+    successes.push_back(static_cast<std::size_t>(end - steps.begin()));
+  }
+  const std::vector<Estimate> values = score::fractions_by_step(successes, steps.size());
+  std::vector<FastPStep> curve;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    curve.push_back({.p = steps[i], .value = values[i]});
+  return curve;
 }
 
 Estimate fast_p_ci(std::span<const ProblemSamples> problems, double p) {

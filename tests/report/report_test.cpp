@@ -12,6 +12,7 @@
 #include "kbench/error.hpp"
 #include "report/approved.hpp"
 #include "report/audited_samples.hpp"
+#include "report/model/charts.hpp"
 #include "report/report_samples.hpp"
 #include "report/text/text.hpp"
 
@@ -161,6 +162,18 @@ TEST(Report, ALevelWithoutAVerdictHasNoValues) {
   EXPECT_EQ(row["samples"], 0);
   EXPECT_EQ(row["no_verdict"], 2);
   EXPECT_TRUE(row["metrics"]["fast_0"]["value"].is_null());
+}
+
+TEST(Charts, FastPHasItsStepsAtTheSpeedups) {
+  RunFile run = interrupted_run();
+  run.records.push_back(samples::correct("alpha", "level1/2_B", 0, 1.05));
+  run.records.push_back(samples::correct("alpha", "level2/1_C", 0, 5.0));
+  const report::Charts charts = report::build_charts(build_report(run, {}));
+  ASSERT_THAT(charts.fast_p, SizeIs(1));
+  EXPECT_THAT(charts.fast_p[0].x, ElementsAre(0, 1.05, 2, 3));
+  std::vector<double> values;
+  for (const Estimate& estimate : charts.fast_p[0].values) values.push_back(*estimate.value);
+  EXPECT_THAT(values, ElementsAre(1, 2.0 / 3, 1.0 / 3, 1.0 / 3));
 }
 
 TEST(Report, WhatDoesNotCompileIsCloseToNothing) {

@@ -181,6 +181,37 @@ TEST(Bootstrap, MeansOfEqualSpeedupsHaveAPoint) {
   EXPECT_EQ(mean.estimate.hi, mean.estimate.value);
 }
 
+TEST(FastPSteps, AreAtTheSpeedupsAndAgreeWithFastP) {
+  SampleResult nothing = right(9.0);
+  nothing.computes = false;
+  const std::vector<ProblemSamples> problems = {
+      problem("a", {right(1.05)}), problem("b", {right(2.0), right(0.1)}),
+      problem("c", {right(1.05)}), problem("d", {wrong()}),
+      problem("e", {right(7.0)}),  problem("f", {nothing})};
+  std::vector<double> p;
+  for (const FastPStep& step : fast_p_steps(problems, 3)) {
+    p.push_back(step.p);
+    const Estimate estimate = fast_p(problems, step.p);
+    EXPECT_EQ(step.value.value, estimate.value) << step.p;
+    EXPECT_EQ(step.value.lo, estimate.lo) << step.p;
+    EXPECT_EQ(step.value.hi, estimate.hi) << step.p;
+  }
+  EXPECT_THAT(p, testing::ElementsAre(0, 1e-6, 1.05, 2, 3)) << "f counts at 0 and nowhere else";
+  EXPECT_TRUE(fast_p_steps({}, 3).empty());
+}
+
+TEST(FastPSteps, OfManyProblemsAreThinnedAndQuick) {
+  std::vector<ProblemSamples> problems;
+  for (int i = 1; i <= 10000; ++i) problems.push_back(problem("a", {right(i * 3e-4)}));
+  const auto start = std::chrono::steady_clock::now();
+  const std::vector<FastPStep> steps = fast_p_steps(problems, 3);
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(took.count(), 10) << "0.2 s are usual";
+  EXPECT_LE(steps.size(), 1002u);
+  for (std::size_t i = 0; i < steps.size(); i += 250)
+    EXPECT_EQ(steps[i].value.value, fast_p(problems, steps[i].p).value) << steps[i].p;
+}
+
 TEST(MetricTable, EveryRowHasANameThatLeadsBackAndAValue) {
   std::vector<ProblemSamples> problems = {problem("a", {right(2.0, 0.1), right(2.0, 0.1)})};
   problems[0].samples[0].own = true;

@@ -18,7 +18,7 @@ struct Curve {
 
 /// The data of the page's charts that is not in the records.
 struct Charts {
-  std::vector<Curve> fast_p;  ///< from p = 0 to 3; empty on the CPU
+  std::vector<Curve> fast_p;  ///< fast_p_steps() from p = 0 to 3; empty on the CPU
   std::vector<Curve> at_k;    ///< from k = 1 to the least number of samples, thinned above 10
 };
 Charts build_charts(const Report& report);

@@ -67,12 +67,13 @@ kbench.seriesColor = (i) => "var(--m" + i % 8 + ")";
 // colour would look like one of the eight.
 const mostColors = 8;
 const curves = (kbench.data.charts.fast_p || []).concat(kbench.data.charts.at_k);
+// fast_p at p: that of the curve's last step up to p.
+kbench.fastAt = (curve, p) => curve.value[curve.p.filter((step) => step <= p).length - 1];
 const score = (name) => {
   let best = 0;
   for (const curve of curves) {
     if (curve.model !== name && !curve.model.startsWith(name + ",")) continue;
-    const at = curve.p ? curve.p.findIndex((p) => p >= 1) : 0;
-    best = Math.max(best, (curve.value[at] || 0) * (curve.metric === "fast_p" ? 1 : 1e-3));
+    best = Math.max(best, curve.p ? kbench.fastAt(curve, 1) : curve.value[0] * 1e-3);
   }
   return best;
 };

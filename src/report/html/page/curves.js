@@ -50,11 +50,10 @@ const inLayers = (all) => [...all].sort((a, b) => curvePalette.isColored(a.model
 
 kbench.charts.push({ id: "chart-fast-p", holds: () => (kbench.data.charts.fast_p || []).length > 0, draw: (chart) => {
   const all = kbench.data.charts.fast_p;
-  const places = all[0].p.findIndex((p) => p >= 1);
   kbench.frame(chart, "fast_p over p",
     "fraction of problems whose first sample is correct and more than p times as fast as " +
     (kbench.data.baseline || "the baseline") + ", with its 95 % interval",
-    "Curve of fast p over p from 0 to 3. " + all.map((curve) => curve.model + " at p = 1: " + curve.value[places]).join("; ") + ".");
+    "Curve of fast p over p from 0 to 3. " + all.map((curve) => curve.model + " at p = 1: " + kbench.fastAt(curve, 1)).join("; ") + ".");
   const { left, right, top, bottom } = kbench.size;
   const x = d3.scaleLinear([0, 3], [left, chart.width - right]);
   const y = d3.scaleLinear([0, 1], [chart.height - bottom, top]);
