@@ -40,8 +40,8 @@ struct SummaryRow {
   int level = -1;                   ///< −1: overall
   bool without_degenerate = false;  ///< without the problems in Report::degenerate
   /// Rank by Report::ranked_by among the overall rows of one precision, device and judge. 1 is the
-  /// best; equal values share a rank. 0: no rank, because there is only one model, the row is of
-  /// one level, or `without_degenerate` is set.
+  /// best; equal values share a rank. 0: no rank, because there is only one model, the metric has
+  /// no value, the row is of one level, or `without_degenerate` is set.
   int rank = 0;
   std::string slice = {};  ///< "tag reduction", "kind extension"; empty: all
   /// Counts over the samples with a verdict, without the exclusions; `timed`: first samples in the

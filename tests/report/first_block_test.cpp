@@ -86,10 +86,21 @@ TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
         << format;
   // One model alone has no rank, and equal ones share one.
   EXPECT_EQ(build_report(samples::cpu_run(), {}).ranked_by, "");
-  run.records.clear();
+  for (Record& record : run.records)
+    record = samples::mismatch(record.model.c_str(), "level1/19_ReLU");
   const Report equal = build_report(run, {});
   EXPECT_EQ(equal.ranked_by, "fast_1");
   for (const SummaryRow& row : equal.summary) EXPECT_EQ(row.rank, row.level < 0 ? 1 : 0);
+}
+
+TEST(Leaderboard, AModelWithoutAVerdictHasNoRank) {
+  RunFile run = samples::gpu_run();
+  std::erase_if(run.records, [](const Record& record) { return record.model == "beta"; });
+  const Report report = build_report(run, {});
+  for (const SummaryRow& row : report.summary)
+    EXPECT_EQ(row.rank, row.model == "alpha" && row.level < 0 ? 1 : 0) << row.model;
+  run.records.clear();
+  EXPECT_EQ(build_report(run, {}).ranked_by, "");
 }
 
 TEST(Leaderboard, SaysWhereModelsWereAskedDifferentProblems) {
@@ -110,7 +121,7 @@ TEST(Leaderboard, ModelsStandSideBySide) {
   EXPECT_THAT(text,
               testing::ContainsRegex("problem +1. alpha +2. beta\n"
                                      "  level1/2_Softmax +2/2 1.90x +1/2 2.50x\n"
-                                     "  level1/19_ReLU +1/2 1.00x +0/2 mismatch\n"
+                                     "  level1/19_ReLU +1/2 1.00x +0/1 mismatch\n"
                                      "  level2/3_MatmulGelu +0/2 problem failure +1/1 0.80x"));
   EXPECT_THAT(written(build_report(samples::cpu_run(), {}), "markdown"),
               Not(HasSubstr("side by side")));

@@ -5,6 +5,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <map>
 #include <optional>
@@ -63,7 +64,8 @@ void rank(Rows& summary, std::size_t begin, std::size_t end, std::size_t metric)
   int rank = 0;
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     if (i == 0 || blocks[i].value < blocks[i - 1].value) rank = static_cast<int>(i) + 1;
-    blocks[i].rows.front().rank = blocks.size() > 1 ? rank : 0;
+    const bool has_value = std::isfinite(blocks[i].value);
+    blocks[i].rows.front().rank = has_value && blocks.size() > 1 ? rank : 0;
     for (SummaryRow& row : blocks[i].rows) summary[at++] = std::move(row);
   }
 }
