@@ -56,7 +56,7 @@ TEST_F(ReportCommand, EachUnmetGateIsASentenceAndTheEndIs3) {
                                            "level1.fast_1=0.5", "--format", "expect"});
   EXPECT_EQ(result.status.code, kGate);
   EXPECT_EQ(result.error,
-            "kbench: beta: correct is 0.3333, below 0.5 (2 samples have no verdict and count as "
+            "kbench: beta: correct is 0.3333, below 0.5 (1 sample has no verdict and counts as "
             "wrong)\n");
   EXPECT_EQ(report("gpu.jsonl", {"--fail-under", "correct=0.3"}).status.code, 0);
   EXPECT_EQ(report("cpu.jsonl", {"--fail-under", "geomean=1"}).status.code, kUsage);

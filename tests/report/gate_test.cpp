@@ -27,8 +27,8 @@ std::vector<std::string> unmet(const Report& report, std::string_view gate) {
 TEST(Gates, NameTheModelsThatStayBelow) {
   const Report report = build_report(samples::gpu_run(), {.p = {0}});
   EXPECT_THAT(unmet_gates(report, {parse_gate("fast_1=0.4"), parse_gate("pass@1=0.2")}),
-              ElementsAre("beta: fast_1 is 0.3333, below 0.4 (2 samples have no verdict and "
-                          "count as wrong)"));
+              ElementsAre("beta: fast_1 is 0.3333, below 0.4 (1 sample has no verdict and "
+                          "counts as wrong)"));
   EXPECT_THAT(unmet(report, "pass@9=0"),
               ElementsAre(HasSubstr("undefined (fewer than 9 judged samples"), HasSubstr("beta")));
 }
@@ -37,7 +37,7 @@ TEST(Gates, CountCorrectSamplesAndMeansOfSpeed) {
   const Report report = build_report(samples::gpu_run(), {});
   // alpha: 3 of 4 samples, beta: 2 of 6, of which one is no verdict yet and one a fault.
   EXPECT_THAT(unmet(report, "correct=0.5"),
-              ElementsAre(HasSubstr("beta: correct is 0.3333, below 0.5 (2 samples have")))
+              ElementsAre(HasSubstr("beta: correct is 0.3333, below 0.5 (1 sample has")))
       << "an unfinished run meets no gate that its other samples may break";
   EXPECT_THAT(unmet(report, "correct=0.33"), IsEmpty());
   EXPECT_THAT(unmet(report, "geomean=1.4"), ElementsAre("alpha: geomean is 1.378, below 1.4"));

@@ -178,7 +178,7 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.run_settings = report::run_settings_of(report);
   report.run_summary = report::run_summary(report);
   report.warnings = report::warnings(report.run, records_off_manifest(report.run));
-  if (report.finished < report.planned) report.warnings.push_back(report::no_verdict_text(report));
+  if (!report.unjudged.empty()) report.warnings.push_back(report::no_verdict_text(report));
   if (std::string uneven = report::uneven_models(report); !uneven.empty())
     report.warnings.push_back(std::move(uneven));
   if (const Selection& chosen = report.options.select;

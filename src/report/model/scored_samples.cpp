@@ -152,7 +152,8 @@ ProblemSamples take_problem(const Report& report, const ScoredSampleGroup& group
     if (entry.model != first.model || entry.problem != first.problem) break;
     const std::size_t index = scored_samples[at].record;
     const Record* record = index == ScoredSample::kNoRecord ? nullptr : &run.records[index];
-    const bool has_verdict = record != nullptr && is_verdict(*record);
+    // A harness fault counts as wrong: a candidate may have provoked it.
+    const bool has_verdict = record != nullptr;
     const bool left_out = record == nullptr ? is_left_out(report, group, first.problem)
                                             : is_left_out(report, *record);
     if (!left_out && !has_verdict) ++problem.no_verdict;

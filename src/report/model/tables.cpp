@@ -146,7 +146,7 @@ std::string limit_text(const Record& record) {
 }
 
 std::string no_verdict_text(const Report& report) {
-  const std::int64_t open = report.planned - report.finished;
+  const std::size_t open = report.unjudged.size();
   return fmt::format("{} of {} {} no verdict yet, so no metric counts {}", open,
                      counted(report.planned, "sample"), open == 1 ? "has" : "have",
                      open == 1 ? "it" : "them");
