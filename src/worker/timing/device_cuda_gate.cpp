@@ -6,7 +6,8 @@
 #include "protocol/protocol.hpp"
 #include "worker/device/device_cuda.hpp"
 
-// The candidate's side of the gate: what a GPU does with its words. TIMING.md describes the gate.
+// The GPU's work on the words of the gate, queued by the candidate's process. TIMING.md describes
+// the gate.
 namespace kbench::worker {
 bool CudaDevice::use_gate(Fd page) {
   if (cuda_.cuCtxRecordEvent == nullptr || empty_kernel_ == nullptr) return false;
@@ -18,7 +19,7 @@ bool CudaDevice::use_gate(Fd page) {
           CUDA_SUCCESS &&
       cuda_.cuMemHostGetDevicePointer(&gate_, words, 0) == CUDA_SUCCESS &&
       cuda_.cuEventCreate(&all_done_, CU_EVENT_DISABLE_TIMING) == CUDA_SUCCESS &&
-      // An event of the whole context is refused by contexts that share one.
+      // The driver refuses an event of the whole context if the context shares its resources.
       cuda_.cuCtxRecordEvent(context_, all_done_) == CUDA_SUCCESS;
   if (!registered) munmap(words, protocol::kGatePageBytes);
   return registered;
@@ -31,8 +32,8 @@ void CudaDevice::queue_gate(std::uint32_t block, void* stream) {
     check(cuda_.cuStreamWaitValue32(on, gate_ + word, block, CU_STREAM_WAIT_VALUE_GEQ),
           "waiting for the gate");
   };
-  // The first work behind a wait pays for the change of contexts. An empty kernel does so before
-  // the clock starts.
+  // The first work behind a wait includes the change of contexts. The empty kernel is this work, so
+  // the change ends before the clock starts.
   wait(offsetof(GateWords, open));
   launch_thread(empty_kernel_, nullptr, "launching nothing", on);
   check(cuda_.cuStreamWriteValue32(on, gate_ + offsetof(GateWords, ready), block,

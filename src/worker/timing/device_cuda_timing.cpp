@@ -8,37 +8,37 @@
 #include "worker/device/kernel_trace.hpp"
 #include "worker/timing/timing.hpp"
 
-// The part of a GPU that takes times: caches flushed, inputs veiled, streams held, calls timed.
+// Timing on a GPU: flushes caches, encrypts inputs, blocks streams and times calls.
 namespace kbench::worker {
 namespace {
 
-/// In src/worker/kernels/timing_kernels.cu. Enough threads for every multiprocessor of the
-/// largest GPU.
+/// Kernels of src/worker/kernels/timing_kernels.cu.
 constexpr const char* kVeilKernel = "kbench_veil";
 constexpr const char* kWatchKernel = "kbench_watch";
-/// Words of memory by which those kernels and the host tell each other something.
+/// Words of memory through which these kernels and the host signal to each other: the first words
+/// of the probe and of the guard, and the number of all.
 constexpr std::size_t kLookSignals = 2, kGuardSignals = 6, kSignals = 10;
-/// Of the signals of a watch: microseconds in all, and those missed; that it has begun; that it is
-/// to end.
+/// Signals of the watch kernel: microseconds in total and missed, "has begun", "must end".
 enum : std::uint8_t { kSpan, kMissed, kBegun, kEnd };
 constexpr std::chrono::seconds kStartLimit{60};
-/// Longer than the judge decrypts inputs and flushes.
+/// Longer than the judge needs to decrypt inputs and flush the cache.
 constexpr double kMostGuard_ms = 1000;
-/// A turn of another context is longer, switches included, and nothing else keeps a thread from its
-/// clock for so long: 2.4 ms and 30 µs on an H100.
+/// The shortest gap between readings of the clock that is another context's work. On an H100 such a
+/// gap lasts 2.4 ms, switches included; all other gaps last at most 30 µs.
 constexpr double kLeastTurn_ms = 0.1;
-/// Longer than queueing the thousands of launches of a large model takes. Of a call that waits for
-/// the device inside, the first alone costs this: then nothing is held any more.
+/// Longer than it takes to queue the thousands of launches of a large model. A call that waits for
+/// the device inside reaches this limit only once, because then no stream is blocked any more.
 constexpr unsigned long long kHoldLimit_ms = 100;
-/// An event tells multiples of 32 ns, which is 0.2 % of a kernel of 20 µs: what is taken off each
-/// time is finer by many calls.
+/// Times by events are multiples of 32 ns, which is 0.2 % of a kernel of 20 µs. The mean over many
+/// calls makes the overhead that is subtracted from each time more precise.
 constexpr int kOverheadCalls = 101;
+/// Enough threads for every multiprocessor of the largest GPU.
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
 
 }  // namespace
 
-/// Keeps the stream from the next work on it until released, at the latest when it goes.
+/// Blocks the stream until release() or the destructor.
 class CudaDevice::Hold {
  public:
   Hold(CudaDevice& device, bool held) : device_(device), held_(held) {
@@ -68,7 +68,8 @@ void CudaDevice::flush_cache() {
     check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
   }
-  // Persisting lines would survive all of it. This waits for all work, so a guard has done it.
+  // Persisting lines would survive the flush. The reset waits for all work, so start_guard() does
+  // it before the guard runs.
   if (!is_guarded_) cuda_.cuCtxResetPersistingL2Cache();
   if (flush_kernel_ == nullptr) {
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
@@ -137,7 +138,7 @@ std::optional<DeviceTimes> CudaDevice::device_times(const std::function<void()>&
     call();
   });
   if (!activity) return std::nullopt;
-  // The first is kbench's own, whatever later ones are called.
+  // Only the first kernel of this name is kbench's: a candidate's kernel may have the same name.
   if (holds) {
     const auto own = std::ranges::find(*activity, kHoldKernel, &DeviceActivity::kernel);
     if (own != activity->end()) activity->erase(own);
@@ -168,7 +169,7 @@ std::optional<double> CudaDevice::measure_overhead_ms(bool cold_cache, bool held
   for (const DeviceActivity& piece : *activity)
     if (piece.kernel == kEmptyKernel) by_cupti.push_back(times_of({&piece, 1})->span_ms);
   if (by_cupti.empty()) return std::nullopt;
-  // Once more: who is looked at by CUPTI takes longer.
+  // Repeats the calls without CUPTI, because CUPTI's records make them slower.
   launch();
   return std::max(midmean(by_events) - midmean(by_cupti), 0.0);
 }
@@ -197,7 +198,7 @@ void CudaDevice::launch_watch(double span_ms, std::size_t signal, CUstream strea
 void CudaDevice::await_signal(std::size_t signal) {
   const auto from = protocol::Clock::now();
   while (signals_[signal] == 0 && protocol::Clock::now() - from < kStartLimit)
-    continue;  // a sleep would be in the time
+    continue;  // no sleep: the time would include it
 }
 
 std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* start_ms) {
@@ -218,7 +219,7 @@ void CudaDevice::start_guard() {
   if (watch_kernel_ == nullptr) return;
   if (guard_stream_ == nullptr)
     check(cuda_.cuStreamCreate(&guard_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  flush_cache();  // allocates at first, which would wait for the guard
+  flush_cache();  // the first flush allocates memory, which would wait for the guard
   is_guarded_ = true;
   launch_watch(kMostGuard_ms, kGuardSignals, guard_stream_);
   await_signal(kGuardSignals + kBegun);

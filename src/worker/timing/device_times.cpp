@@ -12,7 +12,7 @@ std::optional<DeviceTimes> times_of(std::span<const DeviceActivity> activity) {
   std::uint64_t end = start, busy = 0;
   for (const DeviceActivity& piece : activity) {
     const std::uint64_t from = std::max(piece.start_ns, end);
-    if (piece.end_ns <= from) continue;  // in the shadow of another
+    if (piece.end_ns <= from) continue;  // earlier work covers it
     busy += piece.end_ns - from;
     end = piece.end_ns;
   }

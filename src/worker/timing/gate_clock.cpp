@@ -16,15 +16,16 @@
 namespace kbench::worker {
 namespace {
 
-/// Reads of a word between two reads of the clock that ends the waiting: short, and still most of
-/// the time goes to the word.
+/// Reads of a word between two checks of the deadline: so few that the wait ends in time, and so
+/// many that most of the time goes to reading the word.
 constexpr int kReadsPerLimit = 1024;
 
-/// The GPU needs so much longer in some blocks.
+/// In some blocks the GPU needs up to this much longer for the change of contexts.
 constexpr double kSwitchSlack_ms = 0.02;
-/// The judge's kernel starts so much later in some blocks, and after a long one.
+/// In some blocks the judge's kernel starts up to this much later, and after a long block up to
+/// this fraction of the block's time.
 constexpr double kStartSlack_ms = 0.1, kStartSlackOfRun = 0.02;
-/// In the median of all blocks it starts later by no more than that.
+/// In the median of all blocks it starts later by at most this much.
 constexpr double kMedianSlack_ms = 0.01, kMedianSlackOfRun = 0.01;
 
 std::uint32_t read(std::uint32_t& word) {
@@ -35,7 +36,7 @@ void write(std::uint32_t& word, std::uint32_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
 
-/// Spins, because a sleep would be in the time.
+/// Spins, because the time would include a sleep.
 bool wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
   for (int i = 0; read(word) != value; ++i)
     if (i % kReadsPerLimit == 0 && protocol::Clock::now() > deadline) return false;

@@ -11,24 +11,24 @@
 
 namespace kbench::worker {
 
-/// What the judge's clock saw of a block of queued calls.
+/// Times of a block of queued calls by the judge's clock.
 struct GateTimes {
-  double switch_ms = 0;  ///< from opening the gate until the GPU had turned to the queue
+  double switch_ms = 0;  ///< from opening the gate until the GPU has changed contexts
   double run_ms = 0;     ///< from starting the calls until the completion word
 };
 
-/// What a block costs besides its calls: medians over empty blocks of a baseline's process.
+/// Times of a block without calls: medians over empty blocks of a baseline's process.
 struct GateCosts {
   double switch_ms = 0;  ///< GateTimes::switch_ms
   double empty_ms = 0;   ///< GateTimes::run_ms
   double start_ms = 0;   ///< from the completion word until the judge's own kernel runs
 };
 
-/// One block of queued calls, as the judge saw it.
+/// The judge's observations of one block of queued calls.
 struct GatedBlock {
   GateTimes times;
   double start_ms = 0;        ///< as in GateCosts
-  bool worked_ahead = false;  ///< other work ran on the GPU once the inputs were there
+  bool worked_ahead = false;  ///< other work ran on the GPU while the inputs were decrypted
   bool worked_on = false;     ///< other work ran on the GPU after the completion word
 };
 
@@ -36,14 +36,14 @@ struct GatedBlock {
 /// start, and work that delays the judge's own kernel, count as the calls' time.
 double gated_ms(const GatedBlock& block, const GateCosts& costs);
 
-/// Milliseconds by which a subject's blocks ended later than their completion words say, if
-/// gated_ms() did not count it in single blocks. `start_ms`, `usual_ms`: GatedBlock::start_ms of
-/// the subject's blocks and of a baseline's. 0 within the usual differences.
+/// Milliseconds by which a subject's blocks ended after their completion words, if gated_ms() has
+/// not counted them in single blocks. `start_ms`, `usual_ms`: GatedBlock::start_ms of the subject's
+/// blocks and of a baseline's blocks. 0 for a usual difference.
 double late_end_ms(const std::vector<double>& start_ms, const std::vector<double>& usual_ms,
                    double run_ms);
 
-/// The judge's side of the gate: a page of words, and the only clock that times gated calls. The
-/// subject's process is stopped meanwhile.
+/// The gate in the judge's process: a page of words, and the only clock that times gated calls. The
+/// subject's process is stopped while the clock runs.
 class GateClock {
  public:
   /// Throws kbench::Error if there is no memory for the page.
@@ -53,8 +53,8 @@ class GateClock {
   int fd() const { return page_.value(); }
   /// The number of the next block.
   std::uint32_t next_block() { return ++block_; }
-  /// Opens the gate for this block, and measures until its completion word. Nothing if a word is
-  /// missing after `limit_ms`; the block's gate is then open.
+  /// Opens the gate for this block, and measures the time until its completion word. Nothing if a
+  /// word is missing after `limit_ms`; the block's gate is then open.
   std::optional<GateTimes> run(double limit_ms) const;
   /// Lets the queued calls run at once, without a clock.
   void release() const;

@@ -5,15 +5,15 @@
 
 namespace kbench::worker {
 
-/// How many sets of inputs a problem has: for its trials, which take turns where they are fewer,
-/// and for timed calls, which nobody has seen. Without the latter the first set is drawn anew for
-/// them.
+/// Numbers of input sets of a problem. `resident`: sets for trials; if there are fewer sets than
+/// trials, a set serves several trials. `timed`: sets for timed calls, new to each candidate. If
+/// `timed` is 0, the first set is drawn again for timed calls.
 struct SetCounts {
   std::size_t resident = 1, timed = 0;
   bool operator==(const SetCounts&) const = default;
 };
 
-/// Shares out memory that `fits` so many sets, of which timed calls can use `useful`.
+/// Divides memory that is enough for `fits` sets. `useful`: the most sets that timed calls can use.
 SetCounts share_room(std::size_t fits, std::size_t trials, std::size_t useful);
 
 }  // namespace kbench::worker

@@ -12,33 +12,34 @@ namespace kbench::worker {
 namespace {
 
 constexpr int kResamples = 1000;
-/// Calls longer than these are not bothered by what a switch between processes leaves in caches and
-/// translation buffers: they get shorter blocks. The call that tells may read twice too long
-/// itself.
+/// Calls longer than these get shorter blocks, because caches and translation buffers after a
+/// switch between processes hardly change their times. The call that decides this may itself take
+/// twice as long as usual.
 constexpr double kLong_ms = 4;
 constexpr double kLonger_ms = 12;
-/// Calls longer than this get blocks without any that are discarded, so that a slow candidate does
-/// not cost minutes.
+/// If calls are longer than this, blocks have no discarded calls, so that a slow candidate does not
+/// take minutes.
 constexpr double kVeryLong_ms = 50;
-/// Compilers take longer than this, and few models.
+/// Compilation takes longer than this, but calls of few models do.
 constexpr double kSuspicious_ms = 400;
-/// The fewest measurements whose extremes hold the median with 95 % (1 − 2 · 0.5⁶ = 0.97).
+/// The fewest measurements whose extremes enclose the median with a probability of 95 %
+/// (1 − 2 · 0.5⁶ = 0.97).
 constexpr int kFewestOfLongCalls = 6;
 
-/// Blocks of each side whose spread says something of the next ones. Where a call is long it would
-/// cost seconds, and a block differs less from others.
+/// The fewest blocks of each subject whose spread predicts that of later blocks. Long calls need
+/// fewer: their blocks differ less, and would take seconds.
 constexpr std::size_t kFewestBlocks = 4;
 
-/// Bounds of each side that are made whatever the budget says: of two, resampled, a kernel against
-/// itself is told apart at 95 % in 23 of 100 comparisons.
+/// The fewest wall-clock bounds of each subject, even if they exceed the budget. With two, a
+/// bootstrap at 95 % finds a difference between a kernel and itself in 23 of 100 comparisons.
 constexpr std::size_t kFewestBounds = 4;
 
-/// Of times that are no measure of anything, the fewest that are worth telling.
+/// The block for times without meaning (TimingLimits::rough): the fewest calls worth a report.
 constexpr Block kRough{.discarded = 0, .counted = 2};
 
-/// At least 8 calls that count and 2 that do not, unless single calls are long: what a switch
-/// between processes costs is then little beside them. Where a block is one bound, more blocks tell
-/// more than more calls in each.
+/// At least 8 counted and 2 discarded calls, unless calls are long: then a switch between processes
+/// takes little time in comparison. If each block gives one wall-clock bound, more blocks say more
+/// than more calls in each.
 Block block_of(double call_ms, bool is_bound) {
   if (call_ms <= kLong_ms) return {.discarded = 2, .counted = 8};
   if (call_ms <= kLonger_ms) return {.discarded = 1, .counted = 5};
@@ -46,9 +47,10 @@ Block block_of(double call_ms, bool is_bound) {
   return {.discarded = 0, .counted = is_bound ? 1 : 3};
 }
 
-/// No more calls than that. Where there should be two before those that count and cannot be, one
-/// alone is alike for both sides: an H200's modules that are their references took within 2 % of
-/// what those took, with one before or two that count 3 % longer.
+/// Limits a block to `calls` calls. If calls should be discarded and fewer than four calls fit, the
+/// block is one counted call, because that is alike for both subjects. On an H200, modules equal to
+/// their references then took within 2 % of the references' times. With one discarded call, or with
+/// two counted calls, they took 3 % longer.
 Block shortened(Block block, int calls) {
   if (block.discarded + block.counted <= calls) return block;
   if (block.discarded > 0 && calls < 4) return {.discarded = 0, .counted = 1};
@@ -57,17 +59,17 @@ Block shortened(Block block, int calls) {
   return block;
 }
 
-/// How one side is measured.
+/// The way to measure one subject.
 struct Course {
   Block block;
-  int least = 0;  ///< measurements
+  int least = 0;  ///< the fewest measurements
 };
 
 double call_length_ms(const TimedSide& side) {
   if (side.about_ms > kVeryLong_ms) return side.about_ms;
-  // As the first after a switch it would be discarded anyway.
+  // The first call after a switch would be discarded anyway.
   const double call_ms = side.measure({.discarded = 1}).at(0);
-  // A very long one may have been the first of its kind, compiled in it: another one tells.
+  // A very long call may include compilation, so a second call decides.
   return call_ms > kSuspicious_ms ? std::min(call_ms, side.measure({.discarded = 1}).at(0))
                                   : call_ms;
 }
@@ -80,7 +82,7 @@ std::size_t blocks_of(const Series& series) {
   return std::max<std::size_t>(series.ms.size() / series.block, 1);
 }
 
-/// As many blocks as there are, each of as many measurements as it has.
+/// Draws as many blocks as there are, and as many measurements from each as it has, with repeats.
 template <typename Random>
 std::vector<double> resampled(const Series& series, Random& random) {
   const std::size_t blocks = blocks_of(series);
@@ -95,23 +97,23 @@ std::vector<double> resampled(const Series& series, Random& random) {
   return sample;
 }
 
-/// By what an interval that is drawn from so many blocks is too narrow: few that are drawn from
-/// themselves spread less than those that were not seen, and tell little of how far those spread
-/// (Student's t, of two sides alike). Of an H200's kernels against themselves 11 of 196 comparisons
-/// told them apart without the latter, 3 with it.
+/// The factor by which an interval from this number of blocks is too narrow. Few resampled blocks
+/// spread less than new blocks. They also say little about the spread of new blocks; Student's t of
+/// two equal subjects corrects that. Without t, 11 of 196 comparisons of H200 kernels with
+/// themselves found a difference; with t, 3 did.
 double widening(std::size_t blocks) {
   if (blocks < 2) return 1;
   constexpr double kNormal = 1.960;
   constexpr double kStudent[] = {4.303, 2.776, 2.447, 2.306, 2.228, 2.179, 2.145, 2.120,
                                  2.101, 2.086, 2.074, 2.064, 2.056, 2.048, 2.042};
-  const std::size_t row = blocks - 2;  // of twice the blocks, less two, degrees of freedom
+  const std::size_t row = blocks - 2;  // 2 · blocks − 2 degrees of freedom; the first row is for 2
   const double student = row < std::size(kStudent) ? kStudent[row] : kNormal;
   const auto count = static_cast<double>(blocks);
   return std::sqrt(count / (count - 1)) * student / kNormal;
 }
 
-/// The 95 % interval of `value`, of which `draw` gives one after another from resampled data;
-/// `blocks` is how many those are drawn from.
+/// The 95 % interval of `value`. `draw`: computes the value from data that it resamples. `blocks`:
+/// number of blocks in the data.
 Interval bootstrap(double value, std::size_t blocks,
                    const std::function<double(std::mt19937_64&)>& draw) {
   std::mt19937_64 random(20240229);  // fixed: equal measurements give an equal interval
@@ -195,7 +197,7 @@ TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& 
              times.size() >= fewest * run.block_sizes.at(name);
     });
     if (!is_enough) continue;
-    // Another round, of which more than half would be beyond the budget, is none.
+    // Stops before a round of which more than half would exceed the budget.
     const bool is_spent = since(start) + since(round_start) / 2 > limits.budget_s;
     if (is_spent || count >= limits.max_measurements) return run;
     const bool has_blocks = std::ranges::all_of(

@@ -14,23 +14,24 @@
 namespace kbench::worker {
 namespace {
 
-/// The first calls after a switch may take so much longer than others, and no more than twice as
-/// long: 0.1 to 0.6 ms of an H200's, whether a call takes 0.2 ms or 16.
+/// The first calls after a switch may take up to this much longer than other calls, and at most
+/// twice as long. On an H200 they take 0.1 to 0.6 ms longer, both for calls of 0.2 ms and of 16 ms.
 constexpr double kSlowFirst_ms = 0.5;
-/// What is left of a wall at least. Who overwrites the functions that flush the cache and copy
-/// outputs saves what is taken off for them: by that nobody gets faster than by this factor. A
-/// larger share would take honest calls for longer than they are: copying an output of an
-/// elementwise kernel, and flushing, is often more than half of the wall.
+/// The least fraction of the wall time that remains after the overhead is subtracted. A candidate
+/// that overwrites the functions that flush the cache and copy outputs saves this overhead. The
+/// fraction limits what it gains. A larger fraction would make honest calls longer than they are:
+/// copying an elementwise kernel's output, and flushing, often take more than half of the wall
+/// time.
 constexpr double kLeastShare = 0.25;
 constexpr int kEchoes = 8;
 
 }  // namespace
 
 double bound_ms(const BlockWall& block, const WalledSide& side) {
-  // The calls that count may have been made ahead, among the discarded ones, since their inputs lie
-  // in memory already. So all of the block's time belongs to all of its calls, those that are
-  // discarded taking as long as they may in earnest.
-  // Where others come before, a process has both requests when it begins.
+  // A process may compute the counted calls during the discarded ones, because their inputs are in
+  // memory already. So the whole time of the block is divided among all of its calls, and discarded
+  // calls take as much longer than counted ones as they honestly may.
+  // If there are discarded calls, the process has both requests before it begins.
   const double message_ms = block.discarded > 0 ? 0 : side.message_ms;
   const double counted = (block.counted_ms - message_ms) / block.counted;
   const int calls = block.discarded + block.counted;
@@ -42,7 +43,7 @@ double bound_ms(const BlockWall& block, const WalledSide& side) {
   const double wall = std::max({counted, all, 0.0});
   const double least = block.known_ms > 0 ? block.known_ms : kLeastShare * wall;
   const double net = wall - side.overhead_ms;
-  // Who leaves it out gains no more than its share.
+  // A process that does not keep the GPU busy before calls gains at most this fraction.
   const double lead_ms = std::min(side.lead_ms, kLeadShare * net);
   return std::max(net - lead_ms, least);
 }
@@ -62,11 +63,12 @@ std::vector<double> bounds_ms(const WalledSide& side) {
 }
 
 bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms, int calls) {
-  // The median of the blocks and not the best one, though noise only adds: one block in which a
-  // candidate does nothing would buy it the smallest, and of few blocks an output is compared. To
-  // move the median it has to risk that in half of them. And a claim that is itself a median would
-  // be held against what only luck attains.
-  // The mean is told as well: half of the claims could be next to nothing under the same median.
+  // The bound is the median of the blocks, not the smallest, although noise only adds time. For the
+  // smallest, a candidate needs only one block in which it computes nothing, and kbench compares
+  // outputs of few blocks. To move the median, it has to risk this in half of the blocks. Besides,
+  // the claim is itself a median, and only luck gives the smallest bound.
+  // The claim includes the mean, because half of the reported times could be almost 0 without a
+  // change of the median.
   const double claim_ms = std::min(median(told_ms), mean(told_ms));
   const double bound_ms = median(bounds_ms);
   const double host_ms = kHostWork_ms + kBlockWork_ms / calls;

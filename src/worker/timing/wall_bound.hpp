@@ -7,45 +7,48 @@
 
 namespace kbench::worker {
 
-/// What the judge's own clock saw of one block of calls, in milliseconds.
+/// Times of one block of calls by the judge's own clock, in milliseconds.
 struct BlockWall {
   int discarded = 0, counted = 0;  ///< calls
-  double discarded_ms = 0;         ///< from before the block to the end of the discarded calls
-  double counted_ms = 0;           ///< from there to the end of the counted ones
-  /// What a call took by a clock that nobody else can reach; 0 where there is none, as in a
+  double discarded_ms = 0;  ///< from the start of the block to the end of the discarded calls
+  double counted_ms = 0;    ///< from there to the end of the counted ones
+  /// Time of a call by a clock that no other process can change. 0 if there is none, as for a
   /// candidate's process.
   double known_ms = 0;
 };
 
-/// The same of all blocks of a side, and what of it is not the calls'.
+/// Wall times of all blocks of a subject, and the parts of them that are no work of the calls.
 struct WalledSide {
   std::vector<BlockWall> blocks;
   double overhead_ms = 0;  ///< of each call
   double message_ms = 0;   ///< of each block
-  double lead_ms = 0;      ///< of each call, too: that the device was busy before it
+  double lead_ms = 0;      ///< of each call: kbench keeps the device busy before it
 };
 
-/// A claim is confirmed from so much of its bound on, and where it is short of this larger share by
-/// no more than host work between calls takes, and what comes once for each block (a process wakes
-/// up, another one hears of it: 0.4 ms beside an H200): of a long call that is nothing.
+/// A reported time is confirmed if it is at least kConfirming of its wall-clock bound. It must also
+/// be at least kConfirmingLong of the bound, after an allowance is subtracted. The allowance is for
+/// host work between calls, and for work once in each block: a process wakes up and another one
+/// notices it, which takes 0.4 ms on the host of an H200. For long calls the allowance is
+/// negligible.
 inline constexpr double kConfirming = 0.8, kConfirmingLong = 0.9;
 inline constexpr double kHostWork_ms = 0.2, kBlockWork_ms = 0.3;
 
-/// A lead is so much of a call, and no more than a host takes that is slow at launching. Of calls
-/// of an H100's modules 0.04 to 0.15 ms, of the first of a block 0.2 to 0.35.
+/// kbench keeps the device busy before a call for this fraction of the call's time, and at most for
+/// as long as a slow host needs to launch it. For calls of modules on an H100 the host needs 0.04
+/// to 0.15 ms, for the first call of a block 0.2 to 0.35 ms.
 inline constexpr double kLeadShare = 0.1, kMostLead_ms = 0.25;
 
-/// Milliseconds of a call by what the judge saw of a block.
+/// The wall-clock bound of a block: milliseconds of one of its calls.
 double bound_ms(const BlockWall& block, const WalledSide& side);
-/// Leaves out the blocks for which `aside` is true, one for each.
+/// Removes the blocks for which `aside` is true. `aside` has a value for each block.
 void set_aside(WalledSide& side, const std::vector<bool>& aside);
-/// Of each block, in order.
+/// The wall-clock bound of each block, in order.
 std::vector<double> bounds_ms(const WalledSide& side);
-/// Whether what a process told of its calls is as long as what was seen of them, so many that count
-/// in a block, lets expect.
+/// True if the reported times agree with the wall-clock bounds. `calls`: counted calls in a
+/// block.
 bool confirms(const std::vector<double>& bounds_ms, const std::vector<double>& told_ms, int calls);
 
-/// Milliseconds from a message to another thread to its answer, at best.
+/// The shortest time between a message to another thread and its answer, in milliseconds.
 double echo_ms();
 
 }  // namespace kbench::worker
