@@ -10,7 +10,8 @@
 
 namespace kbench::worker {
 
-/// Buffers on their way to a candidate's process: as few messages as their descriptors need.
+/// Packs buffers into messages to a candidate's process: as few messages as the limit of
+/// descriptors allows.
 class BufferMessages {
  public:
   struct Batch {
@@ -44,7 +45,8 @@ class BufferMessages {
   const std::vector<Batch>& batches() const { return batches_; }
 
  private:
-  /// In the last message; its number of descriptors for one that is not among them.
+  /// Index of the descriptor in the last message. If the message lacks it: its number of
+  /// descriptors.
   std::size_t index_of(int fd) const {
     const auto& fds = batches_.back().fds;
     return static_cast<std::size_t>(std::ranges::find(fds, fd) - fds.begin());

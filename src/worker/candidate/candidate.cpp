@@ -34,7 +34,7 @@ std::string findings_body(const std::vector<LaunchReport>& reports) {
   std::vector<ptx::Finding> findings;
   for (const auto& report : reports)
     findings.insert(findings.end(), report.findings.begin(), report.findings.end());
-  // A fault comes first: whatever is left out, it is not.
+  // Faults come first, so that the limit of findings does not remove them.
   std::stable_partition(findings.begin(), findings.end(), [](const ptx::Finding& finding) {
     return finding.kind == ptx::FindingKind::kFault;
   });
@@ -81,7 +81,8 @@ bool same_shape(const LaunchReport& a, const LaunchReport& b) {
   return a.kernel == b.kernel && a.grid == b.grid && a.block == b.block;
 }
 
-/// The i-th launch of a call: by the plan, where there is one.
+/// Kernel and shape of the i-th launch of a call: from the plan if it has this launch, else from
+/// the report.
 LaunchReport shape_of(const LaunchPlan& plan, const std::vector<LaunchReport>& reports,
                       std::size_t i) {
   LaunchReport shape;
@@ -106,7 +107,7 @@ protocol::LaunchCounts row_of(const LaunchReport& shape, std::size_t launch) {
   return row;
 }
 
-/// Counters of one call, launches of equal shape added up.
+/// Counters of one call. Launches of the same kernel and shape are one row.
 std::vector<protocol::LaunchCounts> launch_rows(const LaunchPlan& plan,
                                                 const std::vector<LaunchReport>& reports) {
   std::vector<protocol::LaunchCounts> rows;
@@ -166,7 +167,7 @@ std::string queued_body(const QueuedCalls& queued) {
   return body;
 }
 
-/// Serves the judge until it hangs up.
+/// Serves the judge until the judge closes the channel.
 void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate& candidate) {
   bool has_gate = false;
   protocol::Message message;
@@ -247,7 +248,8 @@ void send_failure(protocol::Channel& channel, const CandidateFailure& failure,
 
 int candidate_main(Fd channel_fd, Fd job_fd, Fd compile_fd, const ModuleFactory& make_module) {
   const CandidateJob job = unpack_job(job_fd.value());
-  // Before any of the candidate's code: it reads no job, and opens none again by its descriptor.
+  // Closed before any of the candidate's code runs, so that it cannot read the job through the
+  // descriptor.
   job_fd.reset();
   protocol::Channel channel(std::move(channel_fd), job.nonce, protocol::kMaxBody);
   std::unique_ptr<JudgedCandidate> candidate;
@@ -257,14 +259,14 @@ int candidate_main(Fd channel_fd, Fd job_fd, Fd compile_fd, const ModuleFactory&
   try {
     candidate = job.kind == CandidateKind::kKernel ? make_kernel_candidate(job)
                                                    : make_module(job, std::move(compile_fd));
-    if (!candidate) return 0;  // a dry import, which has said what it had to
+    if (!candidate) return 0;  // a dry import, which has already reported its end
     channel.send(MessageType::kLoaded, {});
     serve(channel, job, *candidate);
     return 0;
   } catch (const CandidateFailure& failure) {
     send_failure(channel, failure, reports());
   } catch (const std::exception& error) {
-    // Nothing that happens in a candidate's process is a fault of the harness.
+    // No error in a candidate's process is a fault of kbench.
     send_failure(channel, {Outcome::kCrash, "candidate_process", error.what()}, reports());
   }
   return 1;

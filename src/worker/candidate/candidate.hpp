@@ -11,13 +11,13 @@ namespace kbench::worker {
 
 class JudgedCandidate;
 
-/// Makes the candidate of a module's or extension's job, whose requests to compile go to `compile`;
-/// null for a dry import, when it has done its work.
+/// Makes the candidate for the job of a module or an extension. The candidate sends its requests to
+/// compile to `compile`. For a dry import, does the dry import and returns null.
 using ModuleFactory =
     std::function<std::unique_ptr<JudgedCandidate>(const CandidateJob& job, Fd compile)>;
 
-/// The life of a candidate's process: loads what its job says, maps the judge's buffers, and runs
-/// calls until the judge hangs up. Returns the exit code.
+/// Runs a candidate's process: loads the job's candidate, maps the judge's buffers, and runs calls
+/// until the judge closes the channel. Returns the exit code.
 int candidate_main(Fd channel, Fd job, Fd compile, const ModuleFactory& make_module);
 
 }  // namespace kbench::worker

@@ -12,7 +12,7 @@ namespace {
 using nlohmann::json;
 using protocol::MessageType;
 
-/// The driver's own limits end a build; this one only ends the wait for a driver that hangs.
+/// The driver limits the time of a build. This limit only ends the wait for a driver that hangs.
 constexpr auto kPatience = std::chrono::minutes(30);
 
 std::string read_all(int fd) {

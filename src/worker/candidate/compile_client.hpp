@@ -9,29 +9,31 @@
 
 namespace kbench::worker {
 
-/// An extension as the driver has built it.
+/// An extension that the driver has built.
 struct BuiltExtension {
   Fd shared_object;  ///< a sealed memfd
-  /// nvcc's: a plain extension module, which brings its kernels and launches them by itself.
+  /// Built by nvcc: a plain extension module, which contains its kernels and launches them itself.
   bool whole = false;
   DeviceCode device;
 };
 
-/// Why there is none: said to the candidate as its compiler's message would be.
+/// Why a build failed. The candidate's code gets it like the message of a compiler.
 struct BuildFailure {
   Outcome outcome = Outcome::kCompileFailure;
   std::string cause, message, log;
 };
 
-/// A candidate's way to the driver's compilers.
+/// Sends a candidate's requests to compile to the driver.
 class CompileClient {
  public:
   CompileClient(Fd channel, std::uint64_t nonce);
-  /// Asks for an extension and waits. Throws CandidateFailure where the driver is gone.
+  /// Requests an extension and waits for it. Throws CandidateFailure if the driver does not answer,
+  /// or as order().
   std::variant<BuiltExtension, BuildFailure> build(const nlohmann::json& request);
-  /// Asks and does not wait: for a dry import.
+  /// Requests an extension without a wait, for a dry import. Throws CandidateFailure if the request
+  /// is too large.
   void order(const nlohmann::json& request);
-  /// Says how a dry import's import ended.
+  /// Reports how a dry import ended.
   void dry_imported(const nlohmann::json& how);
 
  private:

@@ -12,7 +12,7 @@ namespace {
 /// torch asks for multiples of 2 MiB.
 constexpr std::size_t kAlignment = std::size_t{2} << 20;
 
-/// Never destroyed: torch's allocator may outlive everything.
+/// Never destroyed, because torch's allocator may outlive all static objects.
 struct Exported {
   std::mutex mutex;
   SharedBuffer memory;

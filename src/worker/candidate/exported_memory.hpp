@@ -7,15 +7,15 @@
 
 #include "worker/device/device.hpp"
 
-/// Memory of the judge from which torch's allocator serves queued calls. So their outputs lie where
-/// the judge can read them, as they are when the clock stops.
+/// Memory of the judge that torch's allocator uses for queued calls. So the judge can read their
+/// outputs as they are when the clock stops.
 namespace kbench::worker {
 
-/// Memory for exported_allocate(), for the rest of the process.
+/// Sets the memory of exported_allocate(), for the rest of the process.
 void use_exported_memory(SharedBuffer memory);
 
-/// The functions of an allocator as torch.cuda.memory.CUDAPluggableAllocator calls them. Without
-/// enough memory the first returns null.
+/// The functions of an allocator for torch.cuda.memory.CUDAPluggableAllocator. If there is not
+/// enough memory, exported_allocate() returns null.
 extern "C" void* exported_allocate(std::size_t bytes, int device, void* stream);
 extern "C" void exported_release(void* memory, std::size_t bytes, int device, void* stream);
 

@@ -13,14 +13,14 @@
 namespace kbench::worker {
 namespace {
 
-/// Registers are not counted here; this many let every allowed block run.
+/// The executor counts no registers. With this number, every allowed block can run.
 constexpr int kRegisters = 32;
 
-/// Memory of cudaMalloc and its like, known to the checks.
+/// Memory from cudaMalloc and similar functions, with red zones for the executor's checks.
 class HostMemory {
  public:
   void* allocate(std::size_t bytes) {
-    // Whole pages of its own, which can be hidden; red zones are as long as one.
+    // Whole pages, because HiddenMemory hides pages. A red zone is as long as a page.
     const std::size_t whole = whole_pages(bytes + 2 * kRedZoneBytes);
     auto* begin = static_cast<std::byte*>(std::aligned_alloc(kRedZoneBytes, whole));
     if (begin == nullptr) return nullptr;
@@ -109,7 +109,7 @@ class CpuRuntime final : public ExtensionRuntime {
   }
 
   int launch(Kernel& base, const Launch& launch) override {
-    if (failed()) return cudaErrorLaunchFailure;  // as every call says after a fault
+    if (failed()) return cudaErrorLaunchFailure;  // like each CUDA call after a fault
     auto& kernel = static_cast<CpuKernel&>(base);
     if (launch.shared_bytes > static_cast<std::size_t>(kernel.shared_limit_bytes)) {
       refuse({Outcome::kCrash, "invalid_launch",

@@ -31,7 +31,7 @@ class CudaRuntime final : public ExtensionRuntime {
     for (const auto& variable : half.variables) {
       CUdeviceptr address = 0;
       Symbol symbol;
-      // One that no kernel uses may have been left out.
+      // The compiler may have removed a variable that no kernel uses.
       if (cuda_.cuModuleGetGlobal(&address, &symbol.bytes, module, variable.symbol.c_str()) ==
           CUDA_SUCCESS) {
         // NOLINTNEXTLINE(performance-no-int-to-ptr): the driver's addresses are integers
@@ -56,7 +56,7 @@ class CudaRuntime final : public ExtensionRuntime {
         nullptr);
   }
 
-  // The runtime's numbers of attributes are the driver's.
+  // The runtime and the driver use the same numbers for attributes.
   int set_attribute(Kernel& kernel, int attribute, int value) override {
     return cuda_.cuFuncSetAttribute(static_cast<CudaKernel&>(kernel).function,
                                     static_cast<CUfunction_attribute>(attribute), value);

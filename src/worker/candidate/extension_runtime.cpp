@@ -12,7 +12,7 @@ constexpr int kInvalidValue = 1;
 constexpr int kInvalidDeviceFunction = 98;
 constexpr int kInvalidSymbol = 13;
 
-/// A stub is not longer than this.
+/// A stub is at most this long.
 constexpr std::ptrdiff_t kStubBytes = 1 << 16;
 
 }  // namespace
@@ -78,7 +78,7 @@ ExtensionRuntime::ExtensionRuntime() {
 }
 
 void ExtensionRuntime::add(const std::byte* base, DeviceCode half) {
-  if (half.kernels.empty() && half.variables.empty()) return;  // host code alone
+  if (half.kernels.empty() && half.variables.empty()) return;  // only host code
   Loaded loaded = load(half);
   for (std::size_t i = 0; i < half.kernels.size(); ++i) {
     loaded.kernels[i]->name = half.kernels[i].name;

@@ -14,16 +14,16 @@
 
 namespace kbench::worker {
 
-/// The device half of an extension: its code, and which parts of the shared object stand for what
-/// is in it. Offsets count from where the shared object is loaded.
+/// The device code of an extension, and the parts of the shared object's host code that stand for
+/// its kernels and variables. Offsets are from the load address of the shared object.
 struct DeviceCode {
   struct Kernel {
     std::uint64_t offset = 0;  ///< of its stub
     std::string symbol;        ///< in the image
-    std::string name;          ///< for people: "scale<float, 4>"
+    std::string name;          ///< for messages: "scale<float, 4>"
   };
   struct Variable {
-    std::uint64_t offset = 0, bytes = 0;  ///< of its shadow
+    std::uint64_t offset = 0, bytes = 0;  ///< of its variable in host code
     std::string symbol;
   };
   std::string image;  ///< cubin, or PTX
@@ -31,8 +31,8 @@ struct DeviceCode {
   std::vector<Variable> variables;
 };
 
-/// What host halves of extensions launch through: kernels by the addresses of their stubs. One per
-/// process of a candidate; calls come from the candidate's own threads, one at a time.
+/// Launches kernels for the host code of extensions, which names a kernel by the address of its
+/// stub. A candidate's process has one runtime. The candidate's threads call it one at a time.
 class ExtensionRuntime {
  public:
   ExtensionRuntime();
@@ -40,21 +40,23 @@ class ExtensionRuntime {
   ExtensionRuntime(const ExtensionRuntime&) = delete;
   ExtensionRuntime& operator=(const ExtensionRuntime&) = delete;
 
-  /// Loads the device half of the shared object at `base`. Throws CandidateFailure.
+  /// Loads the device code of the shared object at `base`. Throws CandidateFailure.
   void add(const std::byte* base, DeviceCode half);
-  /// What a host half gets before it is first called.
+  /// The functions that host code receives before its first call.
   const kbench_split::Runtime* table() const { return &table_; }
 
-  /// How the coming launches are looked at.
+  /// Sets the checks of later launches.
   void watch(const Watch& watch) { watch_ = watch; }
-  /// Whether the coming launches do nothing and succeed.
+  /// If `skips`, later launches do nothing and succeed.
   void skip_launches(bool skips) { skips_ = skips; }
-  /// What was seen of each launch since the last time.
+  /// Takes the reports of the launches since the previous call.
   std::vector<LaunchReport> take_reports() { return std::exchange(reports_, {}); }
-  /// Throws what a launch has failed with, if one has: its host code may have looked away. One that
-  /// was refused, and whose error was looked at, is none: another one may have taken its place.
+  /// Throws the failure of a launch, if there is one, because host code may ignore errors. Does not
+  /// throw if the launch was refused and host code has read the error: the code may have launched
+  /// another kernel instead.
   void check();
-  /// Throws what a launch has failed with, looked at or not: why host code went wrong.
+  /// Throws the failure of a launch even if host code has read the error, because the failure
+  /// explains an exception of host code.
   void explain();
 
  protected:
@@ -72,26 +74,27 @@ class ExtensionRuntime {
    public:
     virtual ~Kernel() = default;
     std::string name;
-    int shared_limit_bytes = 48 * 1024;  ///< dynamic shared memory that it has asked for
+    int shared_limit_bytes = 48 * 1024;  ///< limit of its dynamic shared memory
   };
   struct Symbol {
     void* address = nullptr;
     std::size_t bytes = 0;
   };
-  /// The kernels of an image in the order of `half.kernels`, and its variables likewise.
+  /// The kernels and variables of an image, in the order of DeviceCode.
   struct Loaded {
     std::vector<std::unique_ptr<Kernel>> kernels;
     std::vector<Symbol> variables;
   };
   virtual Loaded load(const DeviceCode& half) = 0;
-  /// A cudaError_t. A failure that is worth a sentence is kept by fail() besides.
+  /// Returns a cudaError_t. If a failure deserves a message, it also goes to fail() or refuse().
   virtual int launch(Kernel& kernel, const Launch& launch) = 0;
   virtual int set_attribute(Kernel& kernel, int attribute, int value) = 0;
   virtual int attributes(Kernel& kernel, void* cuda_func_attributes) = 0;
   virtual int occupancy(Kernel& kernel, int* blocks, int block_size, std::size_t shared_bytes) = 0;
 
+  /// Keeps the failure of a launch for check().
   void fail(CandidateFailure failure);
-  /// The same of a launch that did not begin: the device goes on as if there had been none.
+  /// Keeps the failure of a launch that did not begin. Later launches run as usual.
   void refuse(CandidateFailure failure) { refused_ = Refused{std::move(failure), false}; }
   void report(LaunchReport report) { reports_.push_back(std::move(report)); }
   bool failed() const { return failure_.has_value(); }
@@ -103,7 +106,7 @@ class ExtensionRuntime {
   Kernel* find(const void* code_address);
 
   std::map<const std::byte*, std::unique_ptr<Kernel>> kernels_;  ///< by the stub's first byte
-  std::map<const std::byte*, Symbol> variables_;                 ///< by the shadow's
+  std::map<const std::byte*, Symbol> variables_;  ///< by first byte of the variable in host code
   std::optional<CandidateFailure> failure_;
   struct Refused {
     CandidateFailure failure;
@@ -114,10 +117,10 @@ class ExtensionRuntime {
   bool skips_ = false;
 };
 
-/// Kernels run by the PTX executor. `regions` tells which memory they may touch.
+/// A runtime that runs kernels in the PTX executor. `regions`: the memory that they may access.
 std::unique_ptr<ExtensionRuntime> make_cpu_runtime(
     std::function<std::vector<ptx::Region>()> regions);
-/// Kernels run by the GPU whose context is current.
+/// A runtime that runs kernels on the GPU of the current context.
 std::unique_ptr<ExtensionRuntime> make_cuda_runtime();
 
 }  // namespace kbench::worker

@@ -66,7 +66,7 @@ class KernelCandidate final : public JudgedCandidate {
   std::vector<double> time(std::span<const std::uint32_t> sets,
                            const protocol::TimeBody& body) override {
     std::vector<double> times;
-    // What is looked at has been looked at; a time is the kernel's own.
+    // Without checks, because untimed calls have them, and they would be in the time.
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
     const auto veils = std::exchange(veils_, {});
@@ -129,8 +129,8 @@ class KernelCandidate final : public JudgedCandidate {
     return largest;
   }
 
-  /// State restored, outputs and scratch poisoned: every call starts alike, and finds nothing of
-  /// the last one. Not part of the time.
+  /// Restores state, and poisons outputs and scratch, so that a call cannot use results of earlier
+  /// calls. Not part of the time.
   void prepare(std::uint32_t set, Poison poison) {
     const auto data = largest_input(set);
     for (const auto& [tensor, buffer] : scratch_)
@@ -162,7 +162,7 @@ class KernelCandidate final : public JudgedCandidate {
 
   using Call = std::vector<KernelTensor>;
 
-  /// The tensors of a call of each set, prepared.
+  /// Prepares a call on each set. Returns the tensors of each call.
   std::vector<Call> prepared_calls(std::span<const std::uint32_t> sets, Poison poison) {
     std::vector<Call> calls;
     for (const std::uint32_t set : sets) {
@@ -180,7 +180,8 @@ class KernelCandidate final : public JudgedCandidate {
     }
   }
 
-  /// Makes a set's inputs readable. Kernels get addresses under which they cannot write to them.
+  /// Decrypts a set's inputs through writable mappings. Kernels get the addresses of read-only
+  /// ones.
   void lift(std::uint32_t set, const protocol::VeilKey& key) {
     for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
       const auto& tensor = job_.plan.tensors[i];
@@ -215,13 +216,13 @@ class KernelCandidate final : public JudgedCandidate {
   ptx::Sanitize sanitize_;
   std::unique_ptr<Device> device_;
   std::map<std::size_t, SharedBuffer> scratch_;
-  bool has_undefined_ = false;  ///< and its other build is loaded
+  bool has_undefined_ = false;  ///< the build for checks of undefined registers is loaded
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
-  /// The same memory as an input's, where it can be written to, for lift().
+  /// Writable mappings of the sources, for lift(); by set and tensor.
   std::map<std::pair<std::uint32_t, std::size_t>, SharedBuffer> writable_;
   std::vector<protocol::VeilKey> veils_;
   std::vector<KernelTensor> tensors_;
-  std::vector<LaunchReport> reports_;  ///< of a call on a GPU that was counted
+  std::vector<LaunchReport> reports_;  ///< of a counted call on a GPU
 };
 
 }  // namespace

@@ -13,8 +13,9 @@ namespace py = pybind11;
 namespace kbench::worker {
 namespace {
 
-/// One model for all calls, with the weights that its constructor drew; inputs of its own that it
-/// may write to. What kbench would not let pass is noted, and passes.
+/// A module by KernelBench's rules: one model for all calls, with the weights of its constructor.
+/// Each call gets copies of the inputs, which it may write to. Failures by kbench's own rules only
+/// become flags.
 class KernelbenchCandidate final : public ModuleCandidate {
  public:
   KernelbenchCandidate(const CandidateJob& job, Fd compile)
@@ -71,7 +72,7 @@ class KernelbenchCandidate final : public ModuleCandidate {
   bool writes_to(const std::vector<at::Tensor>& inputs, const ModuleSet& set) const {
     const at::NoGradGuard no_grad;
     const auto shared = inputs_of(set);
-    // An input that has another size now was written to as well.
+    // A changed size is a write, too.
     return !std::ranges::equal(inputs, shared, [](const at::Tensor& own, const at::Tensor& given) {
       return own.sizes() == given.sizes() && same_bits(own, given);
     });

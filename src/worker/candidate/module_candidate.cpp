@@ -29,9 +29,10 @@ namespace {
 using protocol::BufferRole;
 
 constexpr int kDryImportNiceness = 5;
-/// Work that takes longer than that after the call is not there when its result is looked at.
+/// The longest wait for host work that continues after a call. Results of longer work are missing
+/// when the outputs are compared.
 constexpr std::chrono::milliseconds kBegunLimit(1000);
-/// Of a model's state: two models of more may not fit.
+/// The most state of a rejected model that is kept: two larger models may not fit into memory.
 constexpr std::size_t kKeptModelBytes = std::size_t{256} << 20;
 
 }  // namespace
@@ -43,14 +44,15 @@ ModuleCandidate::ModuleCandidate(const CandidateJob& job, Fd compile)
   set_precision(job.module.precision);
   set_eval_mode(job.module.eval_mode);
   device_->use_timing_kernels(job.timing_image);
-  // Loaded ahead of its turn, it opens them ahead of it, too.
+  // Opens all parts of the GPU here, so that a prefetched candidate has opened them before its
+  // device access begins.
   if (job.device != "cpu") {
     trace_ = KernelTrace::open();
     warm_up_for(job.device, job.module.source);
     device_->open_whole();
     keep_devices(job.module.source);
     has_pool_ = ModulePython::open_exported_pool();
-    // Seldom, and worth knowing: the run's header says otherwise.
+    // Rare, but reported, because the run's header says that the GPU is closed.
     if (!close_gpus()) fmt::print(stderr, "kbench: this process can still open the GPU\n");
   }
   python_.load();
@@ -79,7 +81,7 @@ void ModuleCandidate::build(const protocol::ModelBody& body) {
   const bool as_built = body.as_built != 0;
   if (set.is_as_built && !as_built && bytes_of(BoundTensor::Role::kState) <= kKeptModelBytes)
     rejected_ = set.model;
-  set.model = py::none();  // before there are two
+  set.model = py::none();  // freed first, so that memory holds only one
   set.buffers.clear();
   set.state.clear();
   set.called = false;
@@ -101,7 +103,7 @@ void ModuleCandidate::place_weights(ModuleSet& set, bool as_built) {
     indices.push_back(i);
     names.append(tensor.info.name);
     const at::Tensor weight = view(set.sources.at(i), tensor);
-    // What packs weights once may follow their version.
+    // Code that packs weights once may notice new weights by their version.
     for (unsigned n = 0; n < set.versions; ++n) weight.unsafeGetTensorImpl()->bump_version();
     tensors.append(worker::to_python(weight));
   }
@@ -141,19 +143,20 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
     check_outputs(outputs);
   } else {
     const bool ablation = body.mode == protocol::CallMode::kAblation;
-    // Of calls in a row that find the same, the later ones show what a call takes.
+    // Only fills if the poison changes: later calls with the same poison then show a call's usual
+    // time.
     if (std::exchange(free_poison_, body.poison) != body.poison || ablation)
       poison_free_memory(body.poison, largest_input(set));
     python_.skip_launches(ablation);
     const auto whole_call = [&] {
       InputsHidden hidden(*this, set, inputs);
       outputs = forward(set, inputs);
-      wait_for_begun(before);  // what goes on after the return belongs to it
+      wait_for_begun(before);  // work after the return belongs to the call
       hidden.take_outputs(outputs);
     };
     watched(whole_call, set.called ? 1 : 0);
     python_.skip_launches(false);
-    // What a first call allocates may be new, and then was not filled.
+    // Memory that a first call allocates may be new, and not filled yet.
     if (!set.called) free_poison_.reset();
   }
   settle();
@@ -164,7 +167,7 @@ void ModuleCandidate::call(const protocol::CallBody& body) {
 }
 
 void ModuleCandidate::watched(const std::function<void()>& call, std::size_t looked_at) {
-  // On a GPU kernels tell, whoever launches them.
+  // On a GPU the trace shows all kernels, whatever code launches them.
   if (device_->name() != "cpu") {
     if (trace_) trace_->start();
     call();
@@ -232,7 +235,8 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
   watch(body.limit_s, false);
   set_memory_poison(body.poison);
   std::vector<double> times;
-  // Host code could find out which calls are looked at: by trying to read the inputs.
+  // Untraced calls hide their inputs, too. Else host code could recognise a traced call by a read
+  // of its inputs.
   const bool hides = device_->name() == "cpu" && (body.looks != 0 || may_be_own_);
   const auto time_all = [&] {
     for (const std::uint32_t index : sets) time_call(sets_.at(index), body, hides, times);
@@ -254,7 +258,7 @@ std::vector<double> ModuleCandidate::time(std::span<const std::uint32_t> sets,
 
 void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body, bool hides,
                                 std::vector<double>& times) {
-  // Outputs were filled by the judge, who takes the time of all that is done here.
+  // Does not fill the outputs: the judge has done so, because its clock includes all work here.
   restore_state(set);
   if (body.cold_cache != 0) device_->flush_cache();
   device_->lead(body.lead_ms);
@@ -265,7 +269,7 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body, 
   std::vector<at::Tensor> outputs;
   const auto call = [&] {
     outputs = forward(set, inputs);
-    // Work on streams of its own belongs to the time.
+    // The time includes work on the candidate's own streams.
     device_->synchronize();
   };
   device_->time_by(body.clock, call, false, times);
@@ -278,7 +282,7 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body, 
 }
 
 HostTasks ModuleCandidate::tasks_before() const {
-  // A GPU's memory is not that of other processes, and looking takes time.
+  // Not for a GPU: host tasks cannot write to its memory, and listing them takes time.
   return device_->name() == "cpu" ? host_tasks() : HostTasks{};
 }
 
@@ -289,7 +293,8 @@ double ModuleCandidate::wait_for_begun(const HostTasks& before) {
   if (begun.threads.empty() && begun.processes.empty()) return 0;
   {
     const py::gil_scoped_release others_go_on;
-    // Who was begun may sleep because others, whom he began, work for him.
+    // A task may sleep while tasks that it has started work for it, so new tasks are waited for,
+    // too.
     bool more = wait_until_idle(begun, kBegunLimit);
     while (more) {
       const HostTasks now = begun_since(before);
@@ -300,7 +305,7 @@ double ModuleCandidate::wait_for_begun(const HostTasks& before) {
     }
   }
   const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  // Helpers that serve all calls begin in the first.
+  // The first call may start helpers that serve all calls, so they are no failure.
   if (called_ && !begun_since(before).processes.empty())
     throw CandidateFailure{
         Outcome::kCheat, "left_running",
@@ -346,7 +351,7 @@ void ModuleCandidate::settle() {
 
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile) {
   if (job.module.dry_import) {
-    // What waits for a device goes before what gets ready for it.
+    // Processes that need a device have priority over dry imports, which only prepare builds.
     [[maybe_unused]] const int ignored = nice(kDryImportNiceness);
     ModulePython(job, std::move(compile), nullptr).dry_import();
     return nullptr;

@@ -8,8 +8,8 @@
 
 namespace kbench::worker {
 
-/// A module or an extension, imported and ready for its buffers; extensions that it asks for are
-/// built by whoever listens on `compile`. For a dry import null, when its import has ended. Throws
+/// Imports a module or an extension, which is then ready for its buffers. The driver builds the
+/// extensions that it requests on `compile`. For a dry import, returns null after its end. Throws
 /// CandidateFailure.
 std::unique_ptr<JudgedCandidate> make_module_candidate(const CandidateJob& job, Fd compile);
 

@@ -12,10 +12,10 @@
 
 namespace py = pybind11;
 
-// How extensions and kernels that kbench has built come into the candidate's process.
+// Loads extensions and kernels that kbench has built into the candidate's process.
 namespace kbench::worker {
 
-/// Gives a host half its kernels, and what launches them.
+/// Loads the device code of an extension, and gives the runtime to its host code.
 void ModulePython::start(void* library, DeviceCode device) {
   void* start = dlsym(library, "kbench_split_start");
   Dl_info info{};
@@ -30,7 +30,8 @@ void ModulePython::start(void* library, DeviceCode device) {
   reinterpret_cast<void (*)(const kbench_split::Runtime*)>(start)(runtime_->table());
 }
 
-/// What it registers with CUDA stands in the file by name.
+/// Marks the kernels of an extension that nvcc has built as the candidate's: its file has the names
+/// that it registers with CUDA.
 void ModulePython::note_own_kernels(int shared_object) {
   struct stat file {};
   if (fstat(shared_object, &file) != 0 || file.st_size == 0) return;
@@ -39,10 +40,12 @@ void ModulePython::note_own_kernels(int shared_object) {
   if (mapped != MAP_FAILED) note_own_object({static_cast<const char*>(mapped), bytes});
 }
 
-/// By its descriptor's path: there is no file, and equal names of extensions do not meet.
+/// Loads an extension by its descriptor's path. There is no other path, and extensions of the same
+/// name cannot collide.
 py::object ModulePython::load_extension(BuiltExtension built) {
   const std::string path = fmt::format("/proc/self/fd/{}", built.shared_object.value());
-  // On the CPU, counterparts of torch's CUDA functions come with it: found before torch's own.
+  // On the CPU, the extension contains emulations of torch's CUDA functions. RTLD_DEEPBIND makes
+  // the loader find them before torch's own.
   const int scope = job_.device == "cpu" ? RTLD_LOCAL | RTLD_DEEPBIND : RTLD_LOCAL;
   void* library = dlopen(path.c_str(), RTLD_NOW | scope);
   if (library == nullptr)
@@ -52,7 +55,8 @@ py::object ModulePython::load_extension(BuiltExtension built) {
   else if (job_.device != "cpu")
     note_own_kernels(built.shared_object.value());
   shared_objects_.push_back(std::move(built.shared_object));
-  // pybind11 keeps modules by their full name; what initialises them is found by its last part.
+  // pybind11 stores modules by their full name, so each needs another one. The loader derives the
+  // name of the init function from the last part, which is always the same.
   const std::string name = fmt::format("kbench_{}.kbench_extension", shared_objects_.size());
   const auto machinery = py::module_::import("importlib.machinery");
   const auto util = py::module_::import("importlib.util");
@@ -63,7 +67,7 @@ py::object ModulePython::load_extension(BuiltExtension built) {
   return module;
 }
 
-/// A kernel without host code: launched by a function of four arguments.
+/// Loads a kernel without host code. Returns a function of four arguments that launches it.
 py::object ModulePython::load_kernel(const std::string& name, BuiltExtension built) {
   kernel_marks_.push_back(std::make_unique<std::byte>());
   const std::byte* mark = kernel_marks_.back().get();
@@ -90,7 +94,7 @@ py::object ModulePython::load_kernel(const std::string& name, BuiltExtension bui
         const int error = table.launch(table.context, mark, grid.data(), block.data(), shared_bytes,
                                        nullptr, arguments.data(), arguments.size(), 0, nullptr);
         if (error == 0) return;
-        table.error_taken(table.context);  // as the exception that its caller may catch
+        table.error_taken(table.context);  // the exception carries it, and its caller may catch it
         throw std::runtime_error(fmt::format("CUDA error {} in a launch of {}", error, name));
       });
 }

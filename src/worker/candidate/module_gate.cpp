@@ -28,7 +28,7 @@ ModulePython::InExportedPool::InExportedPool() { gate("enter")(); }
 ModulePython::InExportedPool::~InExportedPool() { gate("leave")(); }
 
 void* ModulePython::current_stream() {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python has it as an integer
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): Python returns an integer
   return reinterpret_cast<void*>(gate("stream")().cast<std::uintptr_t>());
 }
 
@@ -72,7 +72,7 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
     const bool writes_inputs = std::ranges::any_of(set.works, [&](const auto& work) {
       return job_.plan.tensors[work.first].role == BoundTensor::Role::kInput;
     });
-    // They would have to be copied before each call, inside of the time.
+    // kbench would have to restore the inputs before each call, inside of the time.
     if (writes_inputs && body.alone == 0) return refused(GateRefusal::kInputsWritten);
     restore_state(set);
   }
@@ -96,7 +96,7 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
     queue_behind_gate(*device_, stream, body, call);
     if (!in_pool) queued = refused(GateRefusal::kOutputsElsewhere);
   } catch (const CandidateFailure&) {
-    // Timed in another way it fails again, or does not.
+    // No failure of the candidate yet: kbench times it by another method, where it may work.
     queued = refused(GateRefusal::kFailed);
   }
   if (body.traced == 0) python_.take_reports();

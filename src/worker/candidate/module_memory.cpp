@@ -11,15 +11,15 @@
 #include "worker/reference/embedded_python.hpp"
 #include "worker/reference/torch_memory.hpp"
 
-// What memory holds before a module's call, and what of it the module may touch.
+// The content of memory before a module's call, and the memory that the module may access.
 namespace kbench::worker {
 
 at::Tensor ModuleCandidate::view(const SharedBuffer& buffer, const BoundTensor& tensor) const {
   return tensor_view(buffer, *device_, scalar_type(tensor.info.dtype), tensor.info.shape);
 }
 
-/// A tensor that nothing fills would lie where an earlier answer did, which may be right as well.
-/// (On the CPU the allocator itself fills such memory.)
+/// A tensor that the candidate does not fill may lie in the memory of an earlier answer, which may
+/// be right again. So kbench fills free memory. On the CPU the allocator does so itself.
 void ModuleCandidate::poison_free_memory(Poison poison, std::span<const std::byte> data) {
   if (device_->name() == "cpu") return;
   for (const std::span<std::byte> block : python_.free_memory())
@@ -56,7 +56,7 @@ ModuleCandidate::InputsHidden::InputsHidden(ModuleCandidate& candidate, const Mo
         hidden.push_back({{buffer.data(), buffer.size_bytes()},
                           buffers == &set.works || candidate.job_.sources_writable});
   HiddenMemory::instance().begin(hidden);
-  // They may be copies.
+  // The inputs may be copies, see inputs_to_keep().
   for (const at::Tensor& input : inputs)
     if (input.nbytes() > 0) HiddenMemory::instance().derive(input.const_data_ptr(), false);
 }
@@ -85,7 +85,7 @@ void ModuleCandidate::restore_state(ModuleSet& set, bool goes_on) {
     if (set.kept) embedded_module("model_state").attr("restore")(set.kept);
     for (auto& [buffer, before] : set.buffers) buffer.copy_(before);
   }
-  // It may write to those that the reference writes to.
+  // The candidate may write to inputs that the reference writes to.
   for (const auto& [tensor, copy] : set.works)
     if (job_.plan.tensors[tensor].role == BoundTensor::Role::kInput)
       device_->copy(copy.data(), set.sources.at(tensor).data(), copy.size_bytes());
@@ -102,7 +102,7 @@ std::span<const std::byte> ModuleCandidate::largest_input(const ModuleSet& set) 
 
 void ModuleCandidate::restore(ModuleSet& set, Poison poison, bool goes_on) {
   const auto data = largest_input(set);
-  // A GPU's memory is torch's own.
+  // On a GPU torch's own allocator is used; poison_free_memory() fills its memory.
   if (device_->name() == "cpu") set_memory_poison(poison, data);
   for (const auto& [tensor, buffer] : set.works)
     fill_with_poison(*device_, buffer.data(), buffer.size_bytes(), poison, data);
@@ -116,7 +116,7 @@ std::vector<at::Tensor> ModuleCandidate::inputs_to_keep(const ModuleSet& set) co
   for (const auto& argument : job_.module.arguments)
     if (const auto* index = std::get_if<std::size_t>(&argument)) {
       at::Tensor& input = inputs[next++];
-      // What the reference writes to is looked at where it is.
+      // No copy if the reference writes to the input, because kbench compares it in place.
       if (!set.works.contains(*index)) input = input.clone();
     }
   return inputs;

@@ -33,8 +33,8 @@ void check_plain(const at::Tensor& output) {
 
 }  // namespace
 
-/// Tells a tensor from a tuple or list of one tensor. With any other number of outputs, the number
-/// shows a wrong structure.
+/// Distinguishes a tensor from a tuple or list of one tensor. With any other number of outputs, the
+/// number shows a wrong structure.
 void ModulePython::check_structure(const std::string& structure, std::size_t count) const {
   const auto wanted =
       std::ranges::count(job_.plan.tensors, BoundTensor::Role::kOutput, &BoundTensor::role);

@@ -23,7 +23,7 @@ struct CauseRow {
   Outcome outcome;
 };
 
-/// What the causes of module_host.py mean; others are crashes.
+/// Outcomes of the causes that module_host.py reports. Other causes are crashes.
 constexpr CauseRow kCauses[] = {
     {"import_failed", Outcome::kLoadFailure},
     {"no_modelnew", Outcome::kLoadFailure},
@@ -59,7 +59,7 @@ json json_of(const py::object& value) {
   return json::parse(text);
 }
 
-/// A GPU of the size that the executor stands for.
+/// Properties of the GPU that the executor emulates.
 constexpr int kSms = 16;
 constexpr int kSharedBytes = 227 * 1024;
 
@@ -74,10 +74,9 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
     : job_(job), compiler_(std::move(compile), job.nonce) {
   const bool on_cpu = job.device == "cpu";
   if (regions) runtime_ = on_cpu ? make_cpu_runtime(std::move(regions)) : make_cuda_runtime();
-  // Before anything of the candidate: what "cuda" means in this process.
-  // An extension's function gets tensors alone.
+  // An extension's function gets only tensors, and nothing else of the problem.
   const bool is_module = job.kind == CandidateKind::kModule;
-  if (is_module && by_kernelbench())  // its file finds all that its problem defines
+  if (is_module && by_kernelbench())  // its file can use all names of its problem
     problem_ = std::make_unique<ProblemHost>(job.module.problem_path, job.module.problem_source,
                                              job.module.sizes);
   else if (is_module)
@@ -86,6 +85,7 @@ ModulePython::ModulePython(const CandidateJob& job, Fd compile,
   known["multi_processor_count"] = kSms;
   known["shared_memory_per_block_optin"] = kSharedBytes;
   if (on_cpu) follow_interpreter();
+  // Defines "cuda" in this process before any of the candidate's code runs.
   host("prepare", on_cpu, known);
 }
 
@@ -103,7 +103,7 @@ void ModulePython::follow_interpreter() {
 
 void ModulePython::fail(py::error_already_set& error) {
   if (error.matches(PyExc_KeyboardInterrupt)) throw;
-  // A kernel's own failure says more than what the host code made of it.
+  // A kernel's own failure says more than the exception that it caused in host code.
   if (runtime_) runtime_->explain();
   CandidateFailure failure{Outcome::kCrash, "candidate_raised", ""};
   try {
@@ -141,14 +141,14 @@ py::object ModulePython::host(const char* name, Args&&... arguments) {
   return call_python("module_host", name, std::forward<Args>(arguments)...);
 }
 
-/// What the candidate's file finds defined: constants and imports of its problem's file. By
-/// KernelBench's rules, all that the file defines.
+/// The names that the candidate's file can use: constants and imports of its problem's file. By
+/// KernelBench's rules, all names of that file.
 py::object ModulePython::problem_names() {
   if (!by_kernelbench()) return given_.attr("names");
   return call_python("module_kernelbench", "names_of", problem_->module());
 }
 
-/// Constants of its problem that other sizes have changed.
+/// Constants of the problem that have other values because it runs at other sizes.
 py::object ModulePython::changed_constants() {
   return by_kernelbench() ? problem_->module().attr("kbench_changed") : given_.attr("changed");
 }
@@ -233,7 +233,7 @@ std::tuple<std::string, std::string, std::string> ModulePython::run_dry_import()
     try {
       arguments = own_init_arguments();
     } catch (const ProblemFailure&) {
-      // The judge will say so.
+      // The judge reports this failure.
     }
   }
   return call_python("module_dry_import", "dry_import", job_.module.file_name,

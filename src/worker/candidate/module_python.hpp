@@ -20,72 +20,75 @@
 
 namespace kbench::worker {
 
-/// A plain value as Python has it.
+/// A plain value as a Python object.
 pybind11::object value_to_python(const Value& value);
 
 /// The Python side of a module candidate: its import, its model, its calls, and the extensions that
-/// it has built. What candidate code raises is thrown as CandidateFailure.
+/// it has built. Exceptions of candidate code are thrown as CandidateFailure.
 class ModulePython {
  public:
-  /// `regions` tells which memory kernels on the CPU may touch.
+  /// `regions`: the memory that kernels on the CPU may access. Empty for a dry import, which
+  /// launches none.
   ModulePython(const CandidateJob& job, Fd compile,
                std::function<std::vector<ptx::Region>()> regions);
 
   /// Imports the candidate.
   void load();
-  /// Imports it as far as it goes without what is to be built, which is ordered on the way.
+  /// Imports the candidate as far as possible without its builds, and requests those builds.
   void dry_import();
-  /// What stands for the model of an extension: its function, with inputs and state by name.
+  /// An object in place of an extension's model: its function, with inputs and state by name.
   pybind11::object extension_model(const pybind11::list& input_names,
                                    const pybind11::list& state_names, const pybind11::list& state);
-  /// Its model, made under a seed with the reference's init arguments, as the judge has packed them
-  /// (problem_values.py); by KernelBench's rules with those of the problem's file.
+  /// Builds its model under a seed, with the reference's init arguments. The judge has packed them
+  /// (problem_values.py). By KernelBench's rules, they come from the problem's file instead.
   pybind11::object build_model(std::uint64_t seed, const std::string& init_arguments);
-  /// What became of the reference's state in a model: see module_weights.Placement.
+  /// How a model got the reference's state; see module_weights.Placement.
   struct Placement {
     std::uint32_t rule = 0;
     std::vector<std::size_t> unplaced;
-    std::vector<at::Tensor> takers;  ///< undefined where none took it
+    std::vector<at::Tensor> takers;  ///< the model's tensor for each; undefined if there is none
     bool by_seed = false, is_given = false;
   };
-  /// Overwrites the model's state by names and tensors, unless it is to stay as built.
+  /// Overwrites the model's state by names and tensors. If `as_built`, the model keeps its own.
   Placement place_weights(const pybind11::object& model, const pybind11::list& names,
                           const pybind11::list& tensors, bool as_built);
   std::vector<at::Tensor> buffers_of(const pybind11::object& model);
-  /// Puts the model in eval mode, for good.
+  /// Puts the model in eval mode permanently.
   void enter_eval_mode(const pybind11::object& model);
   /// The outputs of one call: plain dense tensors on the device.
   std::vector<at::Tensor> call(const pybind11::object& model, const pybind11::list& arguments);
-  /// The same, with what torch's operators cost in it.
+  /// Makes one call, and also returns the costs of torch's operators in `operators`.
   std::vector<at::Tensor> counted_call(const pybind11::object& model,
                                        const pybind11::list& arguments,
                                        std::vector<OperatorCost>& operators);
 
-  /// What a call by KernelBench's rules gives: its output, and what kbench would have said of it.
+  /// The result of a call by KernelBench's rules: its output, and its failures by kbench's own
+  /// rules.
   struct KernelbenchCall {
     at::Tensor output;
     std::vector<std::string> outcomes;
   };
-  /// One call with torch's generators in that state (module_kernelbench.call).
+  /// Makes one call, with torch's generators in the given state (module_kernelbench.call).
   KernelbenchCall call_by_kernelbench(const pybind11::object& model,
                                       const pybind11::list& arguments,
                                       const std::string& random_state);
-  /// Milliseconds of each call, as KernelBench takes them.
+  /// Milliseconds of each call, by KernelBench's method.
   std::vector<double> time_by_kernelbench(const pybind11::object& model,
                                           const pybind11::list& arguments, int calls);
-  /// Bits of the global state of torch that decides how it multiplies, as the candidate left it.
+  /// Torch's matrix product settings as the candidate left them, as bits.
   std::uint32_t math_modes();
-  /// Whether a call needed tensors moved that its constructor had left on the host.
+  /// True if kbench moved tensors to the device for a call, because the constructor had left them
+  /// on the host.
   static bool moved_host_tensors();
-  /// Whether the candidate's file has given constants of its problem other values.
+  /// True if the candidate's file gives other values to constants of its problem.
   bool replaces_constants();
 
   void watch(const Watch& watch) { runtime_->watch(watch); }
-  /// Whether the coming launches of its kernels do nothing and succeed.
+  /// If `skips`, later launches of the candidate's kernels do nothing and succeed.
   void skip_launches(bool skips);
   /// Makes the pool of exported memory; false if this torch has no such pools.
   static bool open_exported_pool();
-  /// While it lives, this thread's new tensors lie in exported memory.
+  /// While this object exists, this thread's new tensors lie in exported memory.
   class InExportedPool {
    public:
     InExportedPool();
@@ -93,14 +96,14 @@ class ModulePython {
     InExportedPool(const InExportedPool&) = delete;
     InExportedPool& operator=(const InExportedPool&) = delete;
   };
-  /// Torch's current stream, as the driver knows it.
+  /// The driver's handle of torch's current stream.
   static void* current_stream();
-  /// What torch's allocator has of the GPU's memory for its next tensors.
+  /// Free memory of the GPU that torch's allocator keeps for its next tensors.
   std::vector<std::span<std::byte>> free_memory();
   std::vector<LaunchReport> take_reports() { return runtime_->take_reports(); }
-  /// Launches since the last time of kernels that Triton's interpreter ran.
+  /// Takes the number of kernels that Triton's interpreter has run since the previous call.
   std::uint32_t take_interpreted_launches();
-  /// Throws what a launch has failed with.
+  /// Throws the failure of a launch, if there is one.
   void check() { runtime_->check(); }
 
  private:
@@ -110,7 +113,7 @@ class ModulePython {
   void follow_interpreter();
   void start(void* library, DeviceCode device);
   std::string entry() const;
-  /// Stage, cause and sentence of the dry import's end.
+  /// Stage, cause and message of the dry import's end.
   std::tuple<std::string, std::string, std::string> run_dry_import();
   pybind11::object load_kernel(const std::string& name, BuiltExtension built);
   pybind11::object own_init_arguments();
@@ -127,17 +130,18 @@ class ModulePython {
 
   const CandidateJob& job_;
   std::unique_ptr<ExtensionRuntime> runtime_;
-  /// Of kernels that Triton's interpreter runs: counted here, where no name in Python leads.
+  /// Launches in Triton's interpreter. Counted here, because no name in Python leads to this
+  /// member.
   std::uint32_t interpreted_launches_ = 0;
   bool skips_interpreted_ = false;
   CompileClient compiler_;
-  std::unique_ptr<ProblemHost> problem_;  ///< by KernelBench's rules
-  pybind11::object given_;                ///< of the problem, by kbench's own
+  std::unique_ptr<ProblemHost> problem_;  ///< only by KernelBench's rules
+  pybind11::object given_;                ///< values of the problem, by kbench's own rules
   pybind11::object module_;
-  /// Kept open: an extension's file is found by its descriptor.
+  /// Kept open, because the path of an extension names its descriptor.
   std::vector<Fd> shared_objects_;
   std::vector<std::unique_ptr<std::byte>> kernel_marks_;
-  /// What the last failed build was, which the exception that Python made of it does not say.
+  /// The last failed build. The Python exception for it has only the message.
   std::optional<BuildFailure> build_failure_;
 };
 

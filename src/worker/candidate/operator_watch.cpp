@@ -111,8 +111,8 @@ void for_tensors(const Values& values, const Use& use) {
   }
 }
 
-/// Accompanies one copying operator while it runs. The operator may read memory that is hidden from
-/// host code (HiddenMemory); then its outputs are hidden as well.
+/// Exists while a copying operator runs. The operator may read memory that is hidden from host code
+/// (HiddenMemory). If it does, its outputs are hidden as well.
 class CopyInProgress final : public at::ObserverContext {
  public:
   explicit CopyInProgress(const at::RecordFunction& function) {

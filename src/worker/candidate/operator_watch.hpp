@@ -5,10 +5,10 @@
 
 namespace kbench::worker {
 
-/// Records whether any operator of torch computes something while this object lives: called from
-/// Python or C++, in any thread. Allocating, filling, copying, casting, concatenating and making
-/// views do not count. Operators that only do these may read hidden memory (HiddenMemory). Only one
-/// such object may exist at a time.
+/// Records whether any operator of torch computes something while this object exists. Operators in
+/// all threads count, called from Python or C++. Allocating, filling, copying, casting,
+/// concatenating and making views do not count. Operators that only do these may read hidden memory
+/// (HiddenMemory). Only one such object may exist at a time.
 class OperatorWatch {
  public:
   OperatorWatch();
