@@ -73,6 +73,7 @@ struct CudaDriver {
   KBENCH_CUDA_FUNCTIONS(KBENCH_MEMBER)
 #undef KBENCH_MEMBER
   /// Records an event after all work of a context; null before CUDA 12.5.
+  // NOLINTNEXTLINE(readability-identifier-naming): the driver's own name, as above
   CUresult (*cuCtxRecordEvent)(CUcontext context, CUevent event) = nullptr;
 };
 

@@ -56,14 +56,16 @@ CandidateFailure other_place() {
 /// The output at a place that a candidate's process named.
 at::Tensor view_of(const SharedBuffer& memory, const protocol::OutputPlace& place,
                    const at::Tensor& like) {
-  if (place.dims != static_cast<std::uint32_t>(like.dim())) throw other_place();
+  if (place.dims > protocol::OutputPlace::kMaxDims ||
+      place.dims != static_cast<std::uint32_t>(like.dim()))
+    throw other_place();
   std::uint64_t last = 0;  // element
   for (std::int64_t i = 0; i < like.dim(); ++i) {
-    const std::int64_t stride = place.strides[i];
+    const std::int64_t stride = place.strides[static_cast<std::size_t>(i)];
     if (stride < 0 || stride > like.numel()) throw other_place();
     last += static_cast<std::uint64_t>((like.size(i) - 1) * stride);
   }
-  const std::uint64_t bytes = (last + 1) * like.element_size();
+  const std::uint64_t bytes = (last + 1) * static_cast<std::uint64_t>(like.element_size());
   if (place.offset_bytes > memory.size_bytes() || bytes > memory.size_bytes() - place.offset_bytes)
     throw other_place();
   return at::from_blob(memory.base() + place.offset_bytes, like.sizes(),
@@ -379,6 +381,7 @@ void Evaluation::opens_alone(std::string_view why) {
   is_alone_ = true;
   const auto costs = [](Evaluation& subject) {
     std::vector<double> empty_ms;
+    empty_ms.reserve(kEmptyBlocks);
     for (int i = 0; i < kEmptyBlocks; ++i) empty_ms.push_back(subject.run_alone({}).times.run_ms);
     return median_of(std::move(empty_ms));
   };
