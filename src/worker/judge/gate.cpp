@@ -69,7 +69,7 @@ at::Tensor view_of(const SharedBuffer& memory, const protocol::OutputPlace& plac
   if (place.offset_bytes > memory.size_bytes() || bytes > memory.size_bytes() - place.offset_bytes)
     throw other_place();
   return at::from_blob(memory.base() + place.offset_bytes, like.sizes(),
-                       at::IntArrayRef(place.strides, like.dim()), like.options());
+                       at::IntArrayRef(place.strides, place.dims), like.options());
 }
 
 double median_of(std::vector<double> values) {
