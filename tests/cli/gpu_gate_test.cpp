@@ -102,7 +102,7 @@ TEST_F(GpuGate, CountsWorkOnASideStream) {
   EXPECT_LT(record.speedup.at(0).value, 0.5);
 }
 
-/// The two halves of the work run beside each other, which is no slower than one after the other.
+/// The two halves of the work run at the same time, which is no slower than one after the other.
 TEST_F(GpuGate, ASideStreamThatIsJoinedCostsNoTimeSlice) {
   const Record record = judged(
       "        side, here = self.side, torch.cuda.current_stream()\n        "

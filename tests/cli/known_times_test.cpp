@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT
 // Work of known duration on a GPU: what each method of timing says of it.
+#include "cli/known_times.hpp"
+
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <cstdlib>
-
-#include "cli/kbench_process.hpp"
-#include "os/device_probe.hpp"
 
 namespace kbench::test {
 namespace {
@@ -18,20 +17,6 @@ using testing::SizeIs;
 
 /// Spins by the GPU's own clock; what launching and ending add to it.
 constexpr double kEdges_ms = 0.001;
-
-/// A kernel that adds one and spins for so many nanoseconds.
-std::string spin(const std::string& name) {
-  return "extern \"C\" __global__ void " + name + R"((const float* x, float* y, int n, int ns) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-  int i = blockIdx.x * blockDim.x + threadIdx.x;
-  if (i < n) y[i] = x[i] + 1.0f;
-  do {
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  } while (now - start < (unsigned long long)ns);
-}
-)";
-}
 
 /// A kernel of which every other call takes 1.2 ms instead of 1: a counter of its own tells which.
 std::string noisy() {
@@ -52,78 +37,6 @@ extern "C" __global__ void noisy(const float* x, float* y, int n) {
 )";
   return source;
 }
-
-class KnownTimes : public testing::Test {
- protected:
-  void SetUp() override {
-    if (probe_gpus().empty()) GTEST_SKIP() << "no GPU on this machine";
-    folder_.write("set/level1/1_AddOne.py", add_one_problem(4096));
-  }
-
-  /// The record of a right candidate.
-  Record eval(const std::string& name, const std::string& source,
-              const std::vector<std::string>& more = {}) {
-    const std::string candidates = fmt::format("candidates{}", ++runs_);
-    folder_.write(candidates + "/me/1_AddOne/" + name, source);
-    const std::filesystem::path out = folder_.path() / (candidates + ".jsonl");
-    std::vector<std::string> arguments{"eval",         (folder_.path() / "set").string(),
-                                       "--candidates", (folder_.path() / candidates).string(),
-                                       "--device",     "cuda:0",
-                                       "--out",        out.string()};
-    arguments.insert(arguments.end(), more.begin(), more.end());
-    const auto result = run_kbench(arguments);
-    EXPECT_EQ(result.status.code, 0) << result.error;
-    Record record = whole_records(out).at(0);
-    EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.cause.str() << ": " << record.message;
-    return record;
-  }
-
-  /// Launches of the kernel one after another.
-  Record eval_spins(const std::vector<int>& durations_ns,
-                    const std::vector<std::string>& more = {}) {
-    std::string source = "//@ dims x[N]\n//@ out y like x\n";
-    for (const int ns : durations_ns)
-      source += fmt::format("//@ spin<<<cdiv(N, 256), 256>>>(x, y, N, {})\n", ns);
-    return eval("a.cu", source + spin("spin"), more);
-  }
-
-  /// A module whose forward is `body`, indented by eight; `launch(x, y, ns)` runs the kernel.
-  Record eval_module(const std::string& body, const std::vector<std::string>& more = {}) {
-    return eval("a.py", R"(import time
-
-import torch
-
-SOURCE = r"""
-)" + spin("spin") + R"("""
-
-
-class ModelNew(torch.nn.Module):
-    def __init__(self):
-        super().__init__()
-        self.kernel = torch.cuda._compile_kernel(SOURCE, "spin")
-        self.other = torch.cuda.Stream()
-
-    def launch(self, x, y, ns):
-        self.kernel((16, 1, 1), (256, 1, 1), (x, y, 4096, ns), stream=torch.cuda.current_stream())
-
-    def forward(self, x):
-        y = torch.empty_like(x)
-        z = torch.empty_like(x)
-        here = torch.cuda.current_stream()
-)" + body + "        return y\n",
-                more);
-  }
-
-  TempFolder folder_;
-  int runs_ = 0;
-};
-
-const SideTiming& candidate_of(const Record& record) {
-  return record.timing->sides.at("candidate");
-}
-
-/// 2 %, or half a microsecond.
-double tolerance_ms(double ms) { return std::max(0.02 * ms, 0.0005); }
 
 TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
   struct Way {
@@ -149,29 +62,6 @@ TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
       EXPECT_DOUBLE_EQ(*side.span_ms, *side.busy_ms) << way.method << ": one kernel has no gaps";
     }
   }
-}
-
-TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
-  constexpr double kLaunch_ms = 0.0013, kCall_ms = 0.0003;
-  for (const int launches : {1, 20, 200})
-    for (const int ns : {5'000, 200'000}) {
-      const std::vector<int> durations(static_cast<std::size_t>(launches), ns);
-      const std::string loop = fmt::format(
-          "        for _ in range({}):\n            self.launch(x, y, {})\n", launches, ns);
-      const Record kernel = eval_spins(durations, {"--timing", "gate"});
-      const Record module = eval_module(loop, {"--timing", "gate"});
-      for (const Record* record : {&kernel, &module}) {
-        SCOPED_TRACE(fmt::format("{} launches of {} ns: {}", launches, ns,
-                                 testing::PrintToString(record->flags)));
-        ASSERT_TRUE(record->timing.has_value());
-        EXPECT_EQ(record->timing->method.str(), "gated");
-        const double told_ms = launches * ns * 1e-6, median_ms = candidate_of(*record).median_ms;
-        EXPECT_GE(median_ms, told_ms - tolerance_ms(told_ms));
-        EXPECT_LE(median_ms, told_ms + launches * kLaunch_ms + kCall_ms + tolerance_ms(told_ms));
-      }
-      const double kernel_ms = candidate_of(kernel).median_ms;
-      EXPECT_NEAR(candidate_of(module).median_ms, kernel_ms, tolerance_ms(kernel_ms));
-    }
 }
 
 TEST_F(KnownTimes, KnownNoiseIsTheSpread) {
@@ -333,75 +223,6 @@ TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
   EXPECT_EQ(record.timing->trust, "self_reported");
   EXPECT_GT(bound.bound_ms, 1.8) << "of 2, less half a millisecond for each of two of eight calls";
   EXPECT_GT(candidate_of(record).median_ms, 1.8);
-}
-
-TEST_F(KnownTimes, CallsThatAreComputedTogetherCountAlone) {
-  // The first call of a block computes all of it in the time of one. Another call does so itself if
-  // the first one did not find its input.
-  const Record record = eval("a.py", R"(import torch
-
-SOURCE = r"""
-__device__ void spin(long long ns) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-  do {
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  } while (now - start < (unsigned long long)ns);
-}
-__global__ void all_calls(const long long* xs, float* ys, int* there, int n) {
-  const float* x = (const float*)xs[blockIdx.x];
-  spin(100000);
-  bool usual = true;
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
-    usual = usual && fabsf(x[i]) < 100;
-    ys[blockIdx.x * n + i] = x[i] + 1;
-  }
-  usual = __syncthreads_and(usual);
-  if (threadIdx.x == 0) there[blockIdx.x] = usual;
-}
-__global__ void one_call(const float* x, const float* ready, const int* there, float* y, int n) {
-  const bool is_there = *there != 0;
-  if (!is_there) spin(100000);
-  for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = is_there ? ready[i] : x[i] + 1;
-}
-"""
-
-
-class ModelNew(torch.nn.Module):
-    seen, timed, new, ready = set(), [], [], set()
-
-    def __init__(self):
-        super().__init__()
-        self.all = torch.cuda._compile_kernel(SOURCE, "all_calls")
-        self.one = torch.cuda._compile_kernel(SOURCE, "one_call")
-
-    def forward(self, x):
-        c, key, stream = ModelNew, x.data_ptr(), torch.cuda.current_stream()
-        if not hasattr(c, "ys"):
-            c.ys = torch.empty(64, 4096, device="cuda")
-            c.there = torch.zeros(64, dtype=torch.int32, device="cuda")
-        if key not in c.seen:
-            c.seen.add(key)
-            c.new.append(key)
-        else:
-            if len(c.new) >= 8 and not c.timed:
-                c.timed = list(c.new)
-                c.xs = torch.tensor(c.timed).cuda()
-            c.new = []
-        if key in c.timed and key not in c.ready:
-            c.ready = set(c.timed)
-            self.all((len(c.timed), 1, 1), (256, 1, 1), (c.xs, c.ys, c.there, 4096), stream=stream)
-        c.ready.discard(key)
-        k = c.timed.index(key) if key in c.timed else 63
-        y = torch.empty_like(x)
-        self.one((1, 1, 1), (256, 1, 1), (x, c.ys[k], c.there[k:], y, 4096), stream=stream)
-        return y
-)",
-                             {"--timing", "gate"});
-  ASSERT_TRUE(record.timing.has_value());
-  EXPECT_EQ(record.timing->method.str(), "gated") << testing::PrintToString(record.flags);
-  EXPECT_THAT(record.flags, Contains("batched_calls"));
-  EXPECT_GE(candidate_of(record).median_ms, 0.1);
 }
 
 TEST_F(KnownTimes, AProfileHasEachLaunch) {

@@ -247,7 +247,7 @@ void InputSet::replace_inputs(const std::vector<Argument>& values, Device& devic
   device.synchronize();
 }
 
-void InputSet::veil_inputs(Device& device, const protocol::VeilKey& key) {
+void InputSet::encrypt_inputs(Device& device, const protocol::VeilKey& key) {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
     device.veil(inputs_[i].source.data(), inputs_[i].source.size_bytes(), key.of_input(i));
 }

@@ -114,11 +114,11 @@ class InputSet {
   /// Writes other inputs into the same memory, one for each argument. The answers to them replace
   /// the set's by exchange_answers().
   void replace_inputs(const std::vector<Argument>& values);
-  /// Writes encrypted inputs. Only veil_inputs() with the same key makes them readable.
+  /// Writes encrypted inputs. Only encrypt_inputs() with the same key makes them readable.
   void replace_inputs(const std::vector<Argument>& values, Device& device,
                       const protocol::VeilKey& key);
   /// Encrypts the inputs in the shared memory. A second call with the same key decrypts them.
-  void veil_inputs(Device& device, const protocol::VeilKey& key);
+  void encrypt_inputs(Device& device, const protocol::VeilKey& key);
   void exchange_answers(Answers& answers);
   void replace_expected_outputs(std::vector<ExpectedOutput> expected_outputs) {
     answers_.expected_outputs = std::move(expected_outputs);
