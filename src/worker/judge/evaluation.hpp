@@ -251,7 +251,7 @@ class Evaluation {
   /// Opens the gates for as many of gate_slots_ as can be queued, or for calls alone.
   void queue_what_fits();
   /// The same for calls alone, and flags why.
-  void opens_alone(std::string_view why);
+  void open_alone(std::string_view why);
   /// The same of all subjects.
   void open_gates(std::span<const std::size_t> slots);
   /// How many calls a block has, by what they take.
@@ -266,9 +266,9 @@ class Evaluation {
                                                  double limit_ms, BlockKind kind);
   static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
   /// Draws inputs of queued calls, encrypted under the keys that it returns.
-  std::vector<protocol::VeilKey> draw_hidden(std::span<const std::size_t> slots);
+  std::vector<protocol::VeilKey> draw_encrypted(std::span<const std::size_t> slots);
   /// Decrypts inputs and flushes the cache; false if another context worked meanwhile.
-  bool show_inputs(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
+  bool decrypt_inputs(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
   /// Draws inputs and has the process make one call, or none: the time is that until the judge's
   /// own kernel runs afterwards.
   GatedBlock run_alone(std::span<const std::size_t> slot, BlockKind kind = BlockKind::kAlone);

@@ -119,7 +119,7 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   }
 }
 
-std::vector<protocol::VeilKey> Evaluation::draw_hidden(std::span<const std::size_t> slots) {
+std::vector<protocol::VeilKey> Evaluation::draw_encrypted(std::span<const std::size_t> slots) {
   // Inputs of a baseline may be known: they are the last candidate's, whose outputs are still to be
   // compared.
   if (request_.baseline) return {};
@@ -129,8 +129,8 @@ std::vector<protocol::VeilKey> Evaluation::draw_hidden(std::span<const std::size
   return keys;
 }
 
-bool Evaluation::show_inputs(std::span<const std::size_t> slots,
-                             std::span<const protocol::VeilKey> keys) {
+bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
+                                std::span<const protocol::VeilKey> keys) {
   auto& device = problem_.device();
   device.synchronize();
   device.start_guard();
@@ -144,7 +144,7 @@ bool Evaluation::show_inputs(std::span<const std::size_t> slots,
 GatedBlock Evaluation::run_queued(std::span<const std::size_t> slots,
                                   std::span<const protocol::VeilKey> keys, double probe_ms) {
   GatedBlock seen;
-  seen.worked_ahead = !show_inputs(slots, keys);
+  seen.worked_ahead = !decrypt_inputs(slots, keys);
   const auto times = gate_->clock.run(std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));
   if (!times) {
     gate_->clock.release();
@@ -158,9 +158,9 @@ GatedBlock Evaluation::run_queued(std::span<const std::size_t> slots,
 
 GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind kind) {
   freeze(true);
-  const auto keys = draw_hidden(slot);
+  const auto keys = draw_encrypted(slot);
   GatedBlock seen;
-  seen.worked_ahead = !show_inputs(slot, keys);
+  seen.worked_ahead = !decrypt_inputs(slot, keys);
   const bool is_probed = slot.empty() || protocol::random_nonce() % 2 == 0;
   const auto start = protocol::Clock::now();
   queue_calls(slot, 0, kind);
@@ -181,7 +181,7 @@ GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind k
       queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), kind);
   freeze(true);
   // Only now are the inputs drawn: whatever was computed before, it was not their answers.
-  const auto keys = draw_hidden(slots);
+  const auto keys = draw_encrypted(slots);
   // No process can know which of its blocks are watched for long.
   const bool is_probed = slots.empty() || protocol::random_nonce() % 2 == 0;
   const GatedBlock block = run_queued(slots, keys, is_probed ? kProbe_ms : kStart_ms);

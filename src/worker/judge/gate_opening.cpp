@@ -136,7 +136,7 @@ bool Evaluation::opens_gate() {
     gate_slots_ = problem_.timed_slots();
     copies_ = is_alone_ = false;
     if (problem_.follows_calls(gate_slots_.front()))
-      opens_alone("gate_keeps_state");
+      open_alone("gate_keeps_state");
     else
       queue_what_fits();
     freeze(true);
@@ -163,7 +163,7 @@ void Evaluation::queue_what_fits() {
         // Fewer calls may fit into the queue of a stream.
         gate_slots_.resize((gate_slots_.size() + kFewerCalls - 1) / kFewerCalls);
       } else if (none.flag == "gate_synchronizes" || none.flag == "gate_inputs_written") {
-        return opens_alone(none.flag);
+        return open_alone(none.flag);
       } else {
         throw;
       }
@@ -171,7 +171,7 @@ void Evaluation::queue_what_fits() {
   }
 }
 
-void Evaluation::opens_alone(std::string_view why) {
+void Evaluation::open_alone(std::string_view why) {
   flag(why);
   is_alone_ = true;
   const auto costs = [](Evaluation& subject) {
