@@ -379,13 +379,14 @@ def change(name, inputs, seed, noisy=False):
     return changed
 
 
-def nudged(inputs, exact):
+def nudged(inputs, exact, rounding=0):
     """Copies of inputs with each floating element changed by about one rounding error, in double
     precision (`exact`) or in its own type. Half types are changed by only a fraction of a rounding
-    error, because kernels compute in wider types."""
+    error, because kernels compute in wider types. Each `rounding` changes them in another way."""
     copies = []
-    for seed, x in enumerate(inputs):
+    for index, x in enumerate(inputs):
         if isinstance(x, torch.Tensor) and x.is_floating_point() and x.numel() > 0:
+            seed = index + rounding * len(inputs)
             random = torch.Generator(x.device).manual_seed(seed)
             step = torch.finfo(x.dtype).eps
             if exact:

@@ -153,6 +153,7 @@ bool JudgedProblem::enter_further(std::size_t slot, const std::string& name, Fur
     if (!asked.answers) return false;
     set.exchange_answers(*asked.answers);
     const bool exact = look_closer(set, asked.why_not);
+    if (exact) raise_errors(set);
     // Inputs as the problem draws them need no such check: the trials use them without it, too.
     if (asked.why_not.empty() && !is_drawn) asked.why_not = why_not_steady(set, exact);
     set.restore();
@@ -262,6 +263,24 @@ bool JudgedProblem::look_closer(InputSet& set, std::string& why_not) {
   }
   set.replace_expected_outputs(std::move(expected_outputs));
   return true;
+}
+
+/// Raises the reference's own errors to the largest with these inputs and with three sets that
+/// differ from them by rounding. If one number decides all errors, as an outlier's weight in a
+/// softmax, the reference's error with one set may be small by luck.
+void JudgedProblem::raise_errors(InputSet& set) {
+  constexpr int kFurtherRoundings = 3;
+  auto expected_outputs = set.expected_outputs();
+  for (int rounding = 1; rounding <= kFurtherRoundings; ++rounding) {
+    const auto inputs = host_.nudged(own_arguments(set), false, rounding);
+    const auto exact = host_.exact_outputs(set.model(), inputs);
+    const auto others = expected_outputs_of(host_.forward(set.model(), inputs), exact, {});
+    for (std::size_t i = 0; i < std::min(others.size(), expected_outputs.size()); ++i)
+      if (others[i].eager_error && expected_outputs[i].eager_error)
+        expected_outputs[i].eager_error =
+            std::max(*expected_outputs[i].eager_error, *others[i].eager_error);
+  }
+  set.replace_expected_outputs(std::move(expected_outputs));
 }
 
 /// Why another answer may be as good as the set's: rounding errors change it. Empty: none is.

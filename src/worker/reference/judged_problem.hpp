@@ -259,6 +259,7 @@ class JudgedProblem {
                    bool confirmed);
   void give(InputSet& set, Distribution& distribution);
   bool look_closer(InputSet& set, std::string& why_not);
+  void raise_errors(InputSet& set);
   std::string why_not_steady(InputSet& set, bool exact);
 
   JudgeOptions options_;

@@ -282,10 +282,11 @@ bool ProblemHost::change_inputs(const std::string& distribution,
       .cast<bool>();
 }
 
-std::vector<py::object> ProblemHost::nudged(const std::vector<Argument>& inputs, bool exact) {
+std::vector<py::object> ProblemHost::nudged(const std::vector<Argument>& inputs, bool exact,
+                                            int rounding) {
   std::vector<py::object> copies;
   for (const auto& item :
-       call_distributions("nudged", python_inputs(inputs), exact).cast<py::list>())
+       call_distributions("nudged", python_inputs(inputs), exact, rounding).cast<py::list>())
     copies.push_back(py::reinterpret_borrow<py::object>(item));
   return copies;
 }

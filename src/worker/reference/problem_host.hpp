@@ -98,8 +98,9 @@ class ProblemHost {
   bool change_inputs(const std::string& distribution, const std::vector<Argument>& inputs,
                      std::uint64_t seed, bool noisy = false);
   /// Copies of inputs in which each element differs by a rounding error: of its own type, or, if
-  /// `exact`, in double precision.
-  std::vector<pybind11::object> nudged(const std::vector<Argument>& inputs, bool exact);
+  /// `exact`, in double precision. Each `rounding` gives other differences.
+  std::vector<pybind11::object> nudged(const std::vector<Argument>& inputs, bool exact,
+                                       int rounding = 0);
   /// The memory traffic and operations of each operator in a call.
   std::vector<OperatorCost> operators(const pybind11::object& model,
                                       const std::vector<pybind11::object>& arguments);
