@@ -306,6 +306,24 @@ TEST(Weights, AreChosenWhereTheAnswerDependsOnThemAlone) { judged("5_Softmax"); 
 
 TEST(Weights, AreThoseWithTheSmallerErrorIfBothWaysAreRight) { judged("6_NearlyEqual"); }
 
+/// Signs as weights: if both are equal in the first trial, an exchange shows in a later one.
+TEST(Weights, AreGivenIfALaterTrialShowsThatTheyWereExchanged) {
+  const std::string a = "self.a = nn.Parameter((torch.rand(1) > 0.5).float() * 2 - 1)\n";
+  const std::string b = "self.b = nn.Parameter((torch.rand(1) > 0.5).float() * 2 - 1)\n";
+  const std::string forward = "return x * (self.a + 3 * self.b)\n";
+  const Question question{problem(a + b, forward, "torch.randn(64, 64)"),
+                          {{"reversed", {"correct", "", candidate(b + a, forward)}},
+                           {"other", {"mismatch", "", candidate(b + a, "return x * self.a\n")}}}};
+  Questions questions;  // each draws other signs
+  for (int i = 1; i <= 8; ++i) questions[fmt::format("{}_Signs", i)] = question;
+  const JudgedRun run = run_of(questions, {"--seed", "1", "--timing", "none"});
+  std::size_t as_built = 0;
+  for (const auto& [name, one] : questions)
+    for (const auto& [sample, record] : judged(run, name, one.samples))
+      as_built += record.weights.str() == "as_built" && sample == "reversed" ? 1 : 0;
+  EXPECT_LT(as_built, questions.size());
+}
+
 /// One that is right as built is built once for each trial, one that is not twice for the first.
 TEST(Weights, AreChosenOnce) {
   const std::string forward = "return self.linear(x) / 2.0\n";

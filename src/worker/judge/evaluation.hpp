@@ -117,6 +117,9 @@ class Evaluation {
   /// Decides by a module's first answers if its models stay as they are built or are given weights.
   /// False if the model of the slot was built anew, in the other way: it has to answer again.
   bool chooses_weights(std::size_t slot, const JudgedAnswer& answer, bool is_right);
+  /// Tries given weights in a later trial that is wrong as built. If they are right there, all
+  /// trials begin again with them. Otherwise the model answers as built again.
+  bool is_right_if_given(std::size_t slot, InputSet& set);
   /// Throws where a kernel or an extension is wrong once some of its weights change in place.
   void check_weights_read(std::size_t slot);
   /// Gives extensions new tensors of weights that have changed in the memory of those slots.

@@ -13,8 +13,10 @@
 // How a module's model gets the reference's weights. It is built under the reference's seed. If its
 // first answer is right with the weights that its constructor made, it keeps that way in all
 // trials, each of which has another seed. Otherwise it is given weights. If both ways may be right,
-// the answer with the smaller error decides. Kernels and extensions get weights as arguments. One
-// that keeps a copy of them from call to call is wrong once some weights change in place.
+// the answer with the smaller error decides. The first trial's weights may hide that two tensors
+// are exchanged, as equal ones do; if a later trial is wrong, given weights are tried there.
+// Kernels and extensions get weights as arguments. One that keeps a copy of them from call to call
+// is wrong once some weights change in place.
 namespace kbench::worker {
 
 using protocol::MessageType;
@@ -96,6 +98,26 @@ bool Evaluation::chooses_weights(std::size_t slot, const JudgedAnswer& answer, b
     }
   }
   if (built_.weights_by_seed != 0) flag(kWeightsBySeed);
+  return true;
+}
+
+bool Evaluation::is_right_if_given(std::size_t slot, InputSet& set) {
+  if (!as_built_ || built_.is_given != 0) return false;
+  as_built_ = false;
+  build_model(slot);
+  call(slot);
+  if (judge_outputs(slot, set).wrong_elements > 0) {
+    as_built_ = true;
+    build_model(slot);
+    call(slot);
+    return false;
+  }
+  verdict_.record.correctness.clear();
+  asked_again_.clear();
+  seen_outputs_.clear();
+  repeated_outputs_.clear();
+  // share() builds the other sets' models anew.
+  for (CandidateSet& known : sets_) known.generation = 0;
   return true;
 }
 
