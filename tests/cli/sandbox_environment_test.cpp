@@ -18,6 +18,7 @@ import os
 
 assert os.environ["OMP_WAIT_POLICY"] == "active" and os.environ["OMP_NUM_THREADS"] == "1"
 assert os.environ["CUDA_DEVICE_ORDER"] == "PCI_BUS_ID"
+assert "CUDA_LAUNCH_BLOCKING" not in os.environ
 assert "KBENCH_TEST_TOKEN" not in os.environ and "KBENCH_HOME" not in os.environ
 assert b"secret" not in open("/proc/self/environ", "rb").read()
 )",
@@ -64,6 +65,7 @@ const SandboxedRun& sandboxed_run() {
         {"OMP_WAIT_POLICY", "active"},
         {"OMP_NUM_THREADS", "1"},
         {"CUDA_DEVICE_ORDER", "PCI_BUS_ID"},
+        {"CUDA_LAUNCH_BLOCKING", "1"},
         {"KBENCH_TEST_TOKEN", "secret"},
         {"PATH", fmt::format("{}:{}", compiler.parent_path().string(), std::getenv("PATH"))},
         {"CUDA_HOME", (folder.path() / "cuda").string()},

@@ -19,7 +19,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::array<std::string_view, 18> kVariables{"PATH",
+constexpr std::array<std::string_view, 15> kVariables{"PATH",
                                                       "LANG",
                                                       "LANGUAGE",
                                                       "TZ",
@@ -33,9 +33,6 @@ constexpr std::array<std::string_view, 18> kVariables{"PATH",
                                                       "CUDA_PATH",
                                                       "CUDA_VISIBLE_DEVICES",
                                                       "CUDA_DEVICE_ORDER",
-                                                      "CUDA_DEVICE_MAX_CONNECTIONS",
-                                                      "CUDA_LAUNCH_BLOCKING",
-                                                      "CUDA_MODULE_LOADING",
                                                       "CUDA_DISABLE_PTX_JIT"};
 constexpr std::array<std::string_view, 11> kPrefixes{"LC_",     "OMP_",      "GOMP_",      "KMP_",
                                                      "MKL_",    "OPENBLAS_", "CUBLAS_",    "CUDNN_",

@@ -16,6 +16,15 @@
 #include "worker/process/fork_server.hpp"
 #include "worker/reference/problem_host.hpp"
 
+namespace {
+
+/// They change how CUDA launches and loads kernels, and so all times. All processes of the worker
+/// use CUDA's defaults, whatever the caller has set.
+constexpr const char* kLaunchVariables[] = {"CUDA_LAUNCH_BLOCKING", "CUDA_DEVICE_MAX_CONNECTIONS",
+                                            "CUDA_MODULE_LOADING"};
+
+}  // namespace
+
 /// kbench-worker CHANNEL_FD NONCE PYTHON BYTECODE_FOLDER [READABLE…]. Only kbench starts it.
 /// READABLE: kbench's files that candidates may read. Descriptor 4 (kHiddenFoldersFd) contains the
 /// names of folders that they must not see.
@@ -29,6 +38,7 @@ int main(int argc, char** argv, char** environment) {
     }
     std::vector<char*> first_words(argv + 1, argv + argc);
     for (char** word = environment; *word != nullptr; ++word) first_words.push_back(*word);
+    for (const char* const name : kLaunchVariables) unsetenv(name);
     // Threads of the fork server do not exist in its children, so OpenBLAS must not start a pool.
     setenv("OPENBLAS_NUM_THREADS", "1", 1);
     Fd socket(std::atoi(argv[1]));
