@@ -6,6 +6,7 @@
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <thread>
 
 namespace kbench::worker {
@@ -69,6 +70,35 @@ TEST(GateClock, LetsCallsRunWithoutAClock) {
   EXPECT_FALSE(clock.wait_done(1));
   const Queue queue(clock, block, milliseconds(0), milliseconds(0));
   EXPECT_TRUE(clock.wait_done(60'000));
+}
+
+std::atomic<std::uint32_t*> word_of_handler;
+
+/// The completion word appears while the judge's thread is in a signal handler, not looking.
+TEST(GateClock, SaysForHowLongItDidNotLook) {
+  GateClock clock;
+  const std::uint32_t block = clock.next_block();
+  auto* const words = static_cast<protocol::GateWords*>(
+      mmap(nullptr, protocol::kGatePageBytes, PROT_READ | PROT_WRITE, MAP_SHARED, clock.fd(), 0));
+  word_of_handler = &words->done;
+  std::signal(SIGUSR1, [](int) {
+    timespec left{.tv_sec = 0, .tv_nsec = 30'000'000};
+    nanosleep(&left, nullptr);
+    std::uint32_t* const word = word_of_handler;
+    std::atomic_ref(*word).store(1);
+  });
+  const pthread_t judge = pthread_self();
+  std::thread gpu([&] {
+    std::atomic_ref(words->ready).store(block);
+    while (std::atomic_ref(words->start).load() != block) std::this_thread::yield();
+    pthread_kill(judge, SIGUSR1);
+  });
+  const auto times = clock.run(60'000);
+  gpu.join();
+  std::signal(SIGUSR1, SIG_DFL);
+  munmap(words, protocol::kGatePageBytes);
+  ASSERT_TRUE(times);
+  EXPECT_GE(times->blind_ms, 30);
 }
 
 constexpr GateCosts kCosts{.switch_ms = 0.15, .empty_ms = 0.005, .start_ms = 0.2};

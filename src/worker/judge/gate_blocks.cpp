@@ -17,6 +17,10 @@ constexpr double kSingleSlack_ms = 0.002, kSingleSlack = 0.1, kCommonSlack = 1.2
 constexpr std::size_t kSingleTimes = 24;
 /// A call alone takes some of its time, whatever an empty one takes.
 constexpr double kLeastAlone = 0.1;
+/// If the judge lost its processor for longer while a word appeared, the block is repeated, at most
+/// so many times in a row: its time has that in it.
+constexpr double kMostBlind_ms = 0.005;
+constexpr int kMostBlindBlocks = 8;
 
 }  // namespace
 
@@ -62,6 +66,7 @@ void Evaluation::trace_gated_block() {
 
 std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block, bool single) {
   std::vector<double> times;
+  int blind_blocks = 0;
   for (int i = 0; i < block.discarded + block.counted; ++i) {
     const auto slots = gated_slots(is_alone_ || single);
     GatedBlock seen;
@@ -76,9 +81,14 @@ std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block, boo
       --i;
       continue;
     }
-    times.push_back(is_alone_
-                        ? std::max(seen.times.run_ms - alone_ms_, kLeastAlone * seen.times.run_ms)
-                        : gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
+    if (seen.times.blind_ms > kMostBlind_ms && ++blind_blocks <= kMostBlindBlocks) {
+      --i;
+    } else {
+      blind_blocks = 0;
+      times.push_back(is_alone_
+                          ? std::max(seen.times.run_ms - alone_ms_, kLeastAlone * seen.times.run_ms)
+                          : gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
+    }
     if (&subject != this || is_aside_) continue;
     refuse_written(slots);
     asked_slots_ = slots;

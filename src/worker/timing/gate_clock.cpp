@@ -16,10 +16,6 @@
 namespace kbench::worker {
 namespace {
 
-/// Reads of a word between two checks of the deadline: so few that the wait ends in time, and so
-/// many that most of the time goes to reading the word.
-constexpr int kReadsPerLimit = 1024;
-
 /// In some blocks the GPU needs up to this much longer for the change of contexts.
 constexpr double kSwitchSlack_ms = 0.02;
 /// In some blocks the judge's kernel starts up to this much later, and after a long block up to
@@ -36,13 +32,6 @@ void write(std::uint32_t& word, std::uint32_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
 
-/// Spins, because the time would include a sleep.
-bool wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
-  for (int i = 0; read(word) != value; ++i)
-    if (i % kReadsPerLimit == 0 && protocol::Clock::now() > deadline) return false;
-  return true;
-}
-
 protocol::Clock::time_point deadline_in(double limit_ms) {
   return protocol::Clock::now() + std::chrono::duration_cast<protocol::Clock::duration>(
                                       std::chrono::duration<double, std::milli>(limit_ms));
@@ -50,6 +39,23 @@ protocol::Clock::time_point deadline_in(double limit_ms) {
 
 double ms_between(protocol::Clock::time_point from, protocol::Clock::time_point to) {
   return std::chrono::duration<double, std::milli>(to - from).count();
+}
+
+/// The last two looks at a word.
+struct Looks {
+  protocol::Clock::time_point before, last;
+  bool found = false;  ///< the last one saw the value
+};
+
+/// Spins, because the time would include a sleep.
+Looks wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
+  Looks looks{.before = {}, .last = protocol::Clock::now()};
+  do {
+    looks.before = looks.last;
+    looks.found = read(word) == value;
+    looks.last = protocol::Clock::now();
+  } while (!looks.found && looks.last <= deadline);
+  return looks;
 }
 
 }  // namespace
@@ -90,12 +96,14 @@ std::optional<GateTimes> GateClock::run(double limit_ms) const {
   const auto deadline = deadline_in(limit_ms);
   const auto opened = protocol::Clock::now();
   write(words_->open, block_);
-  const bool ready = wait_for(words_->ready, block_, deadline);
-  const auto started = protocol::Clock::now();
+  const Looks ready = wait_for(words_->ready, block_, deadline);
   write(words_->start, block_);
-  if (!ready || !wait_for(words_->done, block_, deadline)) return std::nullopt;
-  const auto done = protocol::Clock::now();
-  return GateTimes{ms_between(opened, started), ms_between(started, done)};
+  if (!ready.found) return std::nullopt;
+  const Looks done = wait_for(words_->done, block_, deadline);
+  if (!done.found) return std::nullopt;
+  return GateTimes{
+      ms_between(opened, ready.last), ms_between(ready.last, done.last),
+      std::max(ms_between(ready.before, ready.last), ms_between(done.before, done.last))};
 }
 
 void GateClock::release() const {
@@ -104,7 +112,7 @@ void GateClock::release() const {
 }
 
 bool GateClock::wait_done(double limit_ms) const {
-  return wait_for(words_->done, block_, deadline_in(limit_ms));
+  return wait_for(words_->done, block_, deadline_in(limit_ms)).found;
 }
 
 }  // namespace kbench::worker

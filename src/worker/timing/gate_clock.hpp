@@ -15,6 +15,7 @@ namespace kbench::worker {
 struct GateTimes {
   double switch_ms = 0;  ///< from opening the gate until the GPU has changed contexts
   double run_ms = 0;     ///< from starting the calls until the completion word
+  double blind_ms = 0;   ///< for how long the judge did not look while a word appeared
 };
 
 /// Times of a block without calls: medians over empty blocks of a baseline's process.
