@@ -88,13 +88,13 @@ def race_shadow(bench):
     return added_bytes(bench, "all", size) / size
 
 
-def rival(bench, which, case, size):
+def other(bench, which, case, size):
     """(seconds, work) of a kernel in another simulator."""
     environment = dict(bench.environment)
     environment["NUMBA_ENABLE_CUDASIM" if which == "numba" else "TRITON_INTERPRET"] = "1"
     if which == "numba":
         environment["PYTHONPATH"] = str(install_numba(bench))
-    done = subprocess.run([python(bench), str(SCRIPTS / "bench_rivals.py"), which, case, str(size)],
+    done = subprocess.run([python(bench), str(SCRIPTS / "bench_other_kernels.py"), which, case, str(size)],
                           env=environment, stdin=subprocess.DEVNULL, capture_output=True, text=True,
                           timeout=600, check=False)
     if done.returncode != 0:
@@ -131,7 +131,7 @@ def least_ratio(bench, which):
     for name, here, numba, triton in CASES:
         theirs = numba if which == "numba" else triton
         ours = executor(bench, *here, *CHECKED)
-        seconds, work = rival(bench, which, *theirs)
+        seconds, work = other(bench, which, *theirs)
         ratios.append((seconds / work) / (ours["seconds"] / ours["work"]))
         print("  %-13s %9.3g ns here (size %d), %9.3g ns in %s (size %d): %.3g times"
               % (name, ours["seconds"] / ours["work"] * 1e9, here[1], seconds / work * 1e9, which,

@@ -165,7 +165,7 @@ Subcommand add_baseline(CLI::App& app) {
   command->add_option("PROBLEM", arguments->problems,
                       "a file, a folder, a glob, or a name in a set; none: all shipped problems");
   add_judging_options(*command, arguments->judging, arguments->options);
-  add_baseline_option(*command, arguments->options, Rivals::kNone);
+  add_baseline_option(*command, arguments->options, BaselineCandidates::kRefused);
   add_timing_options(*command, arguments->options);
   command->add_option("--l2", arguments->l2, "cache before each timed call: cold or warm")
       ->check(one_of({"cold", "warm"}))

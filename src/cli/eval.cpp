@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
+#include "cli/options/baseline_candidates.hpp"
 #include "cli/options/baseline_files.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
@@ -19,7 +20,6 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
 #include "cli/options/report_options.hpp"
-#include "cli/options/rivals.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
@@ -127,11 +127,12 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, input.problems);
   run::check_size_names(options.other_sizes, input.problems);
-  const std::vector<Rival> rivals = find_rivals(options, input.problems);
-  for (const Rival& rival : rivals)
-    options.times_hash = sha256_hex(options.times_hash + rival.baseline + rival.candidate.source);
+  const std::vector<BaselineCandidate> baseline_candidates =
+      find_baseline_candidates(options, input.problems);
+  for (const BaselineCandidate& one : baseline_candidates)
+    options.times_hash = sha256_hex(options.times_hash + one.baseline + one.candidate.source);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
-  hide_folders(options, input.problems, input.candidates, rivals, out);
+  hide_folders(options, input.problems, input.candidates, baseline_candidates, out);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
   check_watching(options, arguments.sanitize_given, run);
@@ -152,14 +153,15 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
     if (!known.contains(record_key(run.blank_record(candidate, *problem))))
       todo.push_back(candidate);
   }
-  progress.planned(todo.size() + rivals.size(), input.shard.size() - todo.size());
+  progress.planned(todo.size() + baseline_candidates.size(), input.shard.size() - todo.size());
   bool faulty = false;
   const auto sink = [&](Record record, const nlohmann::json& details) {
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     writer.write(std::move(record), details);
   };
-  const bool finished = judge_rivals(run, options, input.problems, rivals) &&
-                        run.run(input.problems, todo, sink) && !cancelled();
+  const bool finished =
+      judge_baseline_candidates(run, options, input.problems, baseline_candidates) &&
+      run.run(input.problems, todo, sink) && !cancelled();
   if (!finished) return interrupted("records", out);
   writer.write_end(run.secret(), !faulty);
   const int gate = report_on(read_run(out), arguments.report, std::nullopt);
@@ -239,7 +241,7 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
   app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
   app.add_flag("--resume", a.resume, "continue a run file: skip candidates that have a verdict");
-  add_baseline_option(app, a.options, Rivals::kTaken);
+  add_baseline_option(app, a.options, BaselineCandidates::kAllowed);
   app.add_option(
          "--baseline-file", a.options.baseline_files,
          "run file (of kbench baseline or any other) that has times of baselines; kbench then "
@@ -355,7 +357,7 @@ Subcommand add_eval(CLI::App& app) {
     check_words(arguments->report);
     const bool stream =
         std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
-    if (stream && std::ranges::any_of(arguments->options.baselines, is_rival))
+    if (stream && std::ranges::any_of(arguments->options.baselines, is_baseline_candidate))
       throw UsageError("--baseline candidate:PATH cannot be combined with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - cannot be combined with other --candidates");

@@ -33,7 +33,7 @@ std::map<Interned, SideTiming> measured_sides(const Record& record) {
 
 /// Converts a baseline candidate's time to the device's speed at `now`, using a baseline that was
 /// measured both then and now: eager if possible.
-Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then,
+Measured paced(const Measured& candidate, const std::map<Interned, SideTiming>& then,
                const std::map<Interned, SideTiming>& now, const Interned& method) {
   std::vector<Interned> names = {"eager"};
   for (const auto& [name, side] : then) names.push_back(name);
@@ -42,9 +42,9 @@ Measured paced(const Measured& rival, const std::map<Interned, SideTiming>& then
       continue;
     const auto before = measured_time(then.at(name), method);
     const auto after = measured_time(now.at(name), method);
-    if (before && after) return at_pace_of(rival, *before, *after);
+    if (before && after) return at_pace_of(candidate, *before, *after);
   }
-  return rival;
+  return candidate;
 }
 
 }  // namespace
@@ -128,34 +128,34 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
   return true;
 }
 
-void StoredBaselines::add_rival(const Record& rival, const std::string& baseline) {
-  const std::string key = key_of(rival);
-  if (rival.outcome != Outcome::kCorrect) {
-    failed_rivals_[key][baseline] =
-        fmt::format("{}: {}", outcomes()[static_cast<std::size_t>(rival.outcome)].label,
-                    rival.message.empty() ? rival.cause.str() : rival.message);
+void StoredBaselines::add_baseline_candidate(const Record& candidate, const std::string& baseline) {
+  const std::string key = key_of(candidate);
+  if (candidate.outcome != Outcome::kCorrect) {
+    failed_candidates_[key][baseline] =
+        fmt::format("{}: {}", outcomes()[static_cast<std::size_t>(candidate.outcome)].label,
+                    candidate.message.empty() ? candidate.cause.str() : candidate.message);
     return;
   }
-  if (rival.timing && !rival.timing->is_bounded()) {
-    auto sides = measured_sides(rival);
+  if (candidate.timing && !candidate.timing->is_bounded()) {
+    auto sides = measured_sides(candidate);
     const auto own = sides.extract("candidate");
-    if (!own.empty() && measured_time(own.mapped(), rival.timing->method)) {
-      keep(rival, baseline, {own.mapped(), rival.timing->method, false, std::move(sides)});
+    if (!own.empty() && measured_time(own.mapped(), candidate.timing->method)) {
+      keep(candidate, baseline, {own.mapped(), candidate.timing->method, false, std::move(sides)});
       return;
     }
   }
   // A ratio of two bounds misleads: for calls of some microseconds, a module against itself gave
   // 0.7.
-  failed_rivals_[key][baseline] = "its time is only an upper bound from the judge's clock";
+  failed_candidates_[key][baseline] = "its time is only an upper bound from the judge's clock";
 }
 
 std::map<std::string, std::string> StoredBaselines::failures(
     const Record& record, const std::vector<std::string>& baselines) const {
   std::map<std::string, std::string> failures;
-  const auto failed = failed_rivals_.find(key_of(record));
+  const auto failed = failed_candidates_.find(key_of(record));
   for (const std::string& baseline : baselines) {
-    if (!is_rival(baseline) || find(record, baseline) != nullptr) continue;
-    const bool is_known = failed != failed_rivals_.end() && failed->second.contains(baseline);
+    if (!is_baseline_candidate(baseline) || find(record, baseline) != nullptr) continue;
+    const bool is_known = failed != failed_candidates_.end() && failed->second.contains(baseline);
     failures[baseline] =
         is_known ? failed->second.at(baseline) : "it has no candidate for this problem";
   }
@@ -167,7 +167,7 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
                                                   std::string_view method) const {
   std::vector<std::string> names;
   std::ranges::copy_if(baselines, std::back_inserter(names), [&](const std::string& name) {
-    if (is_rival(name)) return false;
+    if (is_baseline_candidate(name)) return false;
     const std::vector<Side>* sides = sides_of(blank, name);
     return sides == nullptr || std::ranges::none_of(*sides, [&](const Side& side) {
              return is_by(side.method.str(), method);
@@ -175,14 +175,15 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
   });
   // If all others are stored, eager is measured, because one baseline must run alongside the
   // candidate.
-  if (names.empty() && std::ranges::any_of(baselines, is_rival)) names.emplace_back("eager");
+  if (names.empty() && std::ranges::any_of(baselines, is_baseline_candidate))
+    names.emplace_back("eager");
   return names;
 }
 
 bool StoredBaselines::allow_held(const Record& blank,
                                  const std::vector<std::string>& baselines) const {
   return std::ranges::all_of(baselines, [&](const std::string& name) {
-    const std::vector<Side>* sides = is_rival(name) ? nullptr : sides_of(blank, name);
+    const std::vector<Side>* sides = is_baseline_candidate(name) ? nullptr : sides_of(blank, name);
     if (sides == nullptr) return true;
     const auto has = [&](std::string_view method) {
       return std::ranges::any_of(*sides,

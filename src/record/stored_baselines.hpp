@@ -19,9 +19,11 @@ inline constexpr const char* kReferenceModel = "reference";
 
 /// Prefix of a `--baseline` that is the path of a baseline candidate. Other candidates are timed
 /// against it.
-inline constexpr std::string_view kRivalPrefix = "candidate:";
+inline constexpr std::string_view kCandidatePrefix = "candidate:";
 /// True if the baseline is another candidate, not a way to run the reference.
-inline bool is_rival(std::string_view baseline) { return baseline.starts_with(kRivalPrefix); }
+inline bool is_baseline_candidate(std::string_view baseline) {
+  return baseline.starts_with(kCandidatePrefix);
+}
 
 /// Baseline times that are not measured alongside each candidate: from earlier runs, and from
 /// baseline candidates, which a run judges first. They apply to candidates of the same problem,
@@ -38,7 +40,7 @@ class StoredBaselines {
 
   /// Takes a baseline candidate's time from its record, and the times of the baselines measured in
   /// rounds with it. If it is not correct, keeps the reason.
-  void add_rival(const Record& rival, const std::string& baseline);
+  void add_baseline_candidate(const Record& candidate, const std::string& baseline);
 
   /// The baselines to measure alongside a candidate, because there is no stored time for its
   /// problem. Baseline candidates are never among them. But if a baseline candidate is requested,
@@ -83,7 +85,7 @@ class StoredBaselines {
 
   /// By key and baseline; one for each method.
   std::map<std::string, std::map<std::string, std::vector<Side>>> sides_;
-  std::map<std::string, std::map<std::string, std::string>> failed_rivals_;
+  std::map<std::string, std::map<std::string, std::string>> failed_candidates_;
 };
 
 }  // namespace kbench

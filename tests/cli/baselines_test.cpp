@@ -130,9 +130,9 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
   EXPECT_EQ(contents(stored), text);
 }
 
-TEST_F(Baselines, AnotherRivalInTheSamePlaceIsNoResumption) {
-  const std::filesystem::path rival = folder_.write("main/1_AddOne.cu", add_one_kernel());
-  const std::string baseline = "candidate:" + rival.string();
+TEST_F(Baselines, AnotherBaselineCandidateInTheSamePlaceIsNoResumption) {
+  const std::filesystem::path other = folder_.write("main/1_AddOne.cu", add_one_kernel());
+  const std::string baseline = "candidate:" + other.string();
   const Record first = judged({"--baseline", baseline});
   EXPECT_EQ(judged({"--baseline", baseline, "--resume"}).options_hash, first.options_hash);
   folder_.write("main/1_AddOne.cu", add_one_kernel() + "\n// another one\n");
@@ -154,8 +154,8 @@ TEST_F(Baselines, OfAStreamAreCheckedBeforeItIsRead) {
 }
 
 TEST_F(Baselines, AnotherCandidateMayBeOne) {
-  const std::filesystem::path rival = folder_.write("main/1_AddOne/theirs.cu", add_one_kernel());
-  const std::string baseline = "candidate:" + rival.parent_path().parent_path().string();
+  const std::filesystem::path other = folder_.write("main/1_AddOne/theirs.cu", add_one_kernel());
+  const std::string baseline = "candidate:" + other.parent_path().parent_path().string();
   const Record record = judged({"--baseline", "eager," + baseline});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, IsEmpty());
@@ -169,19 +169,19 @@ TEST_F(Baselines, AnotherCandidateMayBeOne) {
   EXPECT_THAT(read_run(out()).manifest, SizeIs(1));
 }
 
-TEST_F(Baselines, ARivalThatIsWrongIsNamed) {
+TEST_F(Baselines, ABaselineCandidateThatIsWrongIsNamed) {
   std::string wrong = add_one_kernel();
   const std::size_t at = wrong.find("+ 1");
   ASSERT_NE(at, std::string::npos) << wrong;
   wrong.replace(at, 3, "+ 2");
-  const std::filesystem::path rival = folder_.write("main/1_AddOne.cu", wrong);
-  const Record record = judged({"--baseline", "candidate:" + rival.string()});
+  const std::filesystem::path other = folder_.write("main/1_AddOne.cu", wrong);
+  const Record record = judged({"--baseline", "candidate:" + other.string()});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, Contains("baseline_failed"));
   EXPECT_THAT(details(), HasSubstr("mismatch: "));
 }
 
-TEST_F(Baselines, MistakesWithRivalsAreToldInOneSentence) {
+TEST_F(Baselines, MistakesWithBaselineCandidatesAreToldInOneSentence) {
   const std::string set = folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
   const std::string mine =
       folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel()).parent_path().string();

@@ -227,9 +227,9 @@ TEST(StoredBaselines, AnotherStateOfTheL2IsRefused) {
               ThrowsMessage<UsageError>(HasSubstr("--l2 cold, but this run uses --l2 warm")));
 }
 
-TEST(Rivals, AreBaselinesOfTheSameRun) {
+TEST(BaselineCandidates, AreBaselinesOfTheSameRun) {
   StoredBaselines times;
-  times.add_rival(candidate(0.030), "candidate:main");
+  times.add_baseline_candidate(candidate(0.030), "candidate:main");
   Record record = candidate(0.010);
   times.put_into(record, {"candidate:main"});
   ASSERT_THAT(record.speedup, SizeIs(1));
@@ -247,9 +247,9 @@ Record beside_eager(Record record, double eager_ms) {
   return record;
 }
 
-TEST(Rivals, AreComparedAtThePaceThatTheDeviceHasByNow) {
+TEST(BaselineCandidates, AreComparedAtThePaceThatTheDeviceHasByNow) {
   StoredBaselines times;
-  times.add_rival(beside_eager(candidate(0.030), 0.060), "candidate:main");
+  times.add_baseline_candidate(beside_eager(candidate(0.030), 0.060), "candidate:main");
   Record record = beside_eager(candidate(0.010), 0.066);
   times.put_into(record, {"candidate:main"});
   ASSERT_THAT(record.speedup, SizeIs(1));
@@ -260,18 +260,18 @@ TEST(Rivals, AreComparedAtThePaceThatTheDeviceHasByNow) {
   EXPECT_EQ(record.timing->sides.at("candidate:main").median_ms, 0.030);
 }
 
-TEST(Rivals, AreAtNoOtherPaceForATimeOutOfAFile) {
+TEST(BaselineCandidates, AreAtNoOtherPaceForATimeOutOfAFile) {
   StoredBaselines times = stored({reference(0.060)});
-  Record rival = candidate(0.030);
-  times.put_into(rival, {"eager"});
-  times.add_rival(rival, "candidate:main");
+  Record other = candidate(0.030);
+  times.put_into(other, {"eager"});
+  times.add_baseline_candidate(other, "candidate:main");
   Record record = beside_eager(candidate(0.010), 0.066);
   times.put_into(record, {"candidate:main"});
   ASSERT_THAT(record.speedup, SizeIs(1));
   EXPECT_NEAR(record.speedup[0].value, 3, 1e-9);
 }
 
-TEST(Rivals, AreNeverAskedOfTheJudgeButWhatTellsThePaceIs) {
+TEST(BaselineCandidates, AreNeverAskedOfTheJudgeButWhatTellsThePaceIs) {
   EXPECT_THAT(StoredBaselines().missing(candidate(), {"candidate:main", "compile"}),
               ElementsAre("compile"));
   EXPECT_THAT(StoredBaselines().missing(candidate(), {"candidate:main"}), ElementsAre("eager"));
@@ -280,13 +280,13 @@ TEST(Rivals, AreNeverAskedOfTheJudgeButWhatTellsThePaceIs) {
   EXPECT_THAT(stored({reference()}).missing(candidate(), {"eager"}), IsEmpty());
 }
 
-TEST(Rivals, WithoutATimeAreNamed) {
+TEST(BaselineCandidates, WithoutATimeAreNamed) {
   StoredBaselines times;
-  times.add_rival(samples::mismatch("alpha"), "candidate:wrong");
+  times.add_baseline_candidate(samples::mismatch("alpha"), "candidate:wrong");
   Record bounded = candidate();
   bounded.timing->trust = "self_reported";
   bounded.timing->bounds["candidate"] = {};
-  times.add_rival(bounded, "candidate:bounded");
+  times.add_baseline_candidate(bounded, "candidate:bounded");
   const std::vector<std::string> baselines = {"candidate:wrong", "candidate:bounded",
                                               "candidate:elsewhere"};
   Record record = candidate();

@@ -6,7 +6,8 @@
 namespace kbench::cli {
 
 void hide_folders(EvalOptions& options, const std::vector<Problem>& problems,
-                  const std::vector<Candidate>& candidates, const std::vector<Rival>& rivals,
+                  const std::vector<Candidate>& candidates,
+                  const std::vector<BaselineCandidate>& baseline_candidates,
                   const std::filesystem::path& out) {
   std::set<std::filesystem::path> folders;
   const auto add = [&](const std::filesystem::path& file) {
@@ -14,7 +15,7 @@ void hide_folders(EvalOptions& options, const std::vector<Problem>& problems,
   };
   for (const Problem& problem : problems) add(problem.path);
   for (const Candidate& candidate : candidates) add(candidate.path);
-  for (const Rival& rival : rivals) add(rival.candidate.path);
+  for (const BaselineCandidate& one : baseline_candidates) add(one.candidate.path);
   for (const auto& file : options.baseline_files) add(file);
   add(out);
   options.hidden.assign(folders.begin(), folders.end());

@@ -78,19 +78,19 @@ void check_score(const EvalOptions& options) {
                                  options.timing, options.score));
 }
 
-void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals) {
+void add_baseline_option(CLI::App& app, EvalOptions& options, BaselineCandidates candidates) {
   const std::vector<std::string> names = names_of(baselines());
-  const auto check = [names, rivals](const std::string& name) -> std::string {
-    if (rivals == Rivals::kTaken && is_rival(name))
-      return name.size() > kRivalPrefix.size() ? "" : "candidate: needs a path";
+  const auto check = [names, candidates](const std::string& name) -> std::string {
+    if (candidates == BaselineCandidates::kAllowed && is_baseline_candidate(name))
+      return name.size() > kCandidatePrefix.size() ? "" : "candidate: needs a path";
     if (std::ranges::find(names, name) != names.end()) return "";
     return fmt::format("there is no baseline {}; there are {}{}{}", name, fmt::join(names, ", "),
-                       rivals == Rivals::kTaken ? " and candidate:PATH" : "",
+                       candidates == BaselineCandidates::kAllowed ? " and candidate:PATH" : "",
                        did_you_mean(name, names));
   };
   app.add_option(
          "--baseline", options.baselines,
-         rivals == Rivals::kTaken
+         candidates == BaselineCandidates::kAllowed
              ? "ways to run the reference, or candidate:PATH for other candidates; speedups "
                "are over the first (default: eager)"
              : "ways to run the reference (default: eager)")
@@ -104,7 +104,7 @@ void check_baselines(const EvalOptions& options, const EvalRun& run) {
   for (auto name = names.begin(); name != names.end(); ++name) {
     if (std::find(names.begin(), name, *name) != name)
       throw UsageError(fmt::format("--baseline names {} twice", *name));
-    if (is_rival(*name)) continue;
+    if (is_baseline_candidate(*name)) continue;
     if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
       throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
   }

@@ -38,9 +38,9 @@ void add_timing_options(CLI::App& app, EvalOptions& options);
 void check_score(const EvalOptions& options);
 
 /// If a command takes candidates as baselines (`candidate:PATH`).
-enum class Rivals : std::uint8_t { kTaken, kNone };
+enum class BaselineCandidates : std::uint8_t { kAllowed, kRefused };
 /// Adds `--baseline`.
-void add_baseline_option(CLI::App& app, EvalOptions& options, Rivals rivals);
+void add_baseline_option(CLI::App& app, EvalOptions& options, BaselineCandidates candidates);
 /// Throws UsageError if a baseline is named twice, or cannot run on the run's device.
 void check_baselines(const EvalOptions& options, const EvalRun& run);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/options/rivals.hpp"
+#include "cli/options/baseline_candidates.hpp"
 
 #include <fmt/format.h>
 
@@ -26,10 +26,11 @@ FoundCandidates candidates_of(const std::string& baseline, const std::string& pa
 
 }  // namespace
 
-std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems) {
-  std::vector<Rival> rivals;
+std::vector<BaselineCandidate> find_baseline_candidates(const EvalOptions& options,
+                                                        const std::vector<Problem>& problems) {
+  std::vector<BaselineCandidate> baseline_candidates;
   for (const std::string& baseline : options.baselines) {
-    if (!is_rival(baseline)) continue;
+    if (!is_baseline_candidate(baseline)) continue;
     if (!find_timing_method(options.timing)->timed)
       throw UsageError(fmt::format(
           "--baseline {} cannot be combined with --timing none, which measures no times",
@@ -38,7 +39,7 @@ std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Pro
       throw UsageError(fmt::format(
           "--baseline {} cannot be combined with --kb-compat, which times only the reference",
           baseline));
-    const std::string path = baseline.substr(kRivalPrefix.size());
+    const std::string path = baseline.substr(kCandidatePrefix.size());
     const FoundCandidates found = candidates_of(baseline, path, problems);
     std::set<std::string> seen;
     for (const Candidate& candidate : found.candidates) {
@@ -46,25 +47,26 @@ std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Pro
         throw UsageError(fmt::format(
             "--baseline {}: the path has several candidates for {}; name a path that has one",
             baseline, candidate.problem));
-      rivals.push_back({baseline, candidate});
+      baseline_candidates.push_back({baseline, candidate});
     }
     if (seen.empty())
       throw UsageError(fmt::format(
           "--baseline {}: the path has no candidate for any of the problems", baseline));
   }
-  return rivals;
+  return baseline_candidates;
 }
 
-bool judge_rivals(EvalRun& run, const EvalOptions& options, const std::vector<Problem>& problems,
-                  const std::vector<Rival>& rivals) {
-  if (rivals.empty()) return true;
+bool judge_baseline_candidates(EvalRun& run, const EvalOptions& options,
+                               const std::vector<Problem>& problems,
+                               const std::vector<BaselineCandidate>& baseline_candidates) {
+  if (baseline_candidates.empty()) return true;
   auto times =
       std::make_shared<StoredBaselines>(options.stored ? *options.stored : StoredBaselines());
   std::vector<Candidate> candidates;
-  candidates.reserve(rivals.size());
-  for (const Rival& rival : rivals) candidates.push_back(rival.candidate);
+  candidates.reserve(baseline_candidates.size());
+  for (const BaselineCandidate& one : baseline_candidates) candidates.push_back(one.candidate);
   const auto sink = [&](const Record& record, const nlohmann::json& /*details*/) {
-    times->add_rival(record, record.model.str());
+    times->add_baseline_candidate(record, record.model.str());
   };
   if (!run.run(problems, candidates, sink)) return false;
   run.take_times(std::move(times));

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """One kernel in what runs kernels without a GPU otherwise; prints its seconds and its work.
 
-    bench_rivals.py numba|triton vector_add|softmax|matmul SIZE
+    bench_other_kernels.py numba|triton vector_add|softmax|matmul SIZE
 
 Started by scripts/bench with NUMBA_ENABLE_CUDASIM or TRITON_INTERPRET set. The work is that of
 tests/ptx/bench: elements, or floating-point operations of a matrix product.
@@ -144,8 +144,8 @@ def triton_kernels():
 
 
 def main():
-    rival, name, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
-    start, convert = {"numba": numba_kernels, "triton": triton_kernels}[rival]()
+    other, name, size = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    start, convert = {"numba": numba_kernels, "triton": triton_kernels}[other]()
     x, y, right, work = inputs(name, size)
     times = []
     for _ in range(2):
@@ -155,7 +155,7 @@ def main():
         start(name, *arrays, size)
         times.append(time.monotonic() - started)
         if not np.allclose(np.asarray(arrays[2]), right, rtol=1e-3, atol=1e-4):
-            sys.exit("%s in %s gives wrong numbers" % (name, rival))
+            sys.exit("%s in %s gives wrong numbers" % (name, other))
     print(json.dumps({"seconds": min(times), "work": work}))
 
 

@@ -11,18 +11,20 @@ namespace kbench::cli {
 
 /// A candidate that other candidates are timed against (`--baseline candidate:PATH`), for one
 /// problem.
-struct Rival {
+struct BaselineCandidate {
   std::string baseline;  ///< the value of `--baseline`
   Candidate candidate;
 };
 
 /// The baseline candidates that `--baseline` names, for these problems. Throws UsageError if a path
 /// has no candidate, or several for one problem, or if the run's rules do not time candidates.
-std::vector<Rival> find_rivals(const EvalOptions& options, const std::vector<Problem>& problems);
+std::vector<BaselineCandidate> find_baseline_candidates(const EvalOptions& options,
+                                                        const std::vector<Problem>& problems);
 
 /// Judges the baseline candidates and gives their times to the run, for all candidates judged
 /// later. Returns false if the run was cancelled.
-bool judge_rivals(EvalRun& run, const EvalOptions& options, const std::vector<Problem>& problems,
-                  const std::vector<Rival>& rivals);
+bool judge_baseline_candidates(EvalRun& run, const EvalOptions& options,
+                               const std::vector<Problem>& problems,
+                               const std::vector<BaselineCandidate>& baseline_candidates);
 
 }  // namespace kbench::cli

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 """Runs KernelBench's own batch evaluation; prints a JSON line with what it took.
 
-    bench_kernelbench_rival.py JSON
+    bench_kernelbench_own.py JSON
 
 Started by bench_kernelbench, with KernelBench's `src` and `scripts` on PYTHONPATH. JSON says:
 `level`, `runs_dir`, `run_name`, `build_dir`, `work` (pairs of problem and sample), `workers` (of its
