@@ -123,7 +123,7 @@ struct CallBody {
 /// `as_built`. The set may also use the model of another set and its state.
 struct ModelBody {
   std::uint32_t set;
-  std::uint32_t lender;  ///< the set that owns the model, or `set` itself
+  std::uint32_t owner;  ///< the set that owns the model, or `set` itself
   std::uint64_t init_seed;
   std::uint32_t as_built = 0;     ///< 1: keeps the weights that its constructor made
   std::uint32_t keeps_state = 0;  ///< 1: attributes are reset before each call

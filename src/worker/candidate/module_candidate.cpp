@@ -70,11 +70,11 @@ void ModuleCandidate::map(const protocol::BufferEntry& entry, ReceivedMemory& me
 
 void ModuleCandidate::build(const protocol::ModelBody& body) {
   ModuleSet& set = sets_.at(body.set);
-  if (body.lender != body.set) {
-    const ModuleSet& lender = sets_.at(body.lender);
-    set.model = lender.model;
-    set.buffers = lender.buffers;
-    set.kept = lender.kept;
+  if (body.owner != body.set) {
+    const ModuleSet& owner = sets_.at(body.owner);
+    set.model = owner.model;
+    set.buffers = owner.buffers;
+    set.kept = owner.kept;
     set.called = true;
     return;
   }

@@ -187,7 +187,7 @@ Evaluation::Ablation Evaluation::ablate_in_distributions() {
 void Evaluation::run_ablation() {
   if (!may_have_dead_kernels()) return;
   const std::size_t slot = problem_.timed_slots().front();
-  const auto earlier = problem_.slot_set(problem_.lender(slot)).expected();
+  const auto earlier = problem_.slot_set(problem_.owner(slot)).expected();
   Ablation result = Ablation::kUnknown;
   {
     const JudgedProblem::TimedSpan span(problem_);

@@ -273,21 +273,21 @@ std::vector<SharedBuffer> Evaluation::work_memory(const std::vector<std::size_t>
 void Evaluation::share(std::size_t slot) {
   InputSet& set = problem_.slot_set(slot);
   CandidateSet& known = sets_[slot];
-  if (known.generation == problem_.generation(slot)) return;
-  known.generation = problem_.generation(slot);
+  if (known.version == problem_.version(slot)) return;
+  known.version = problem_.version(slot);
   // The same memory needs no mapping: that of inputs is drawn into, state comes with each model.
-  const bool is_mapped = known.memory_generation == problem_.memory_generation(slot);
-  known.memory_generation = problem_.memory_generation(slot);
+  const bool is_mapped = known.memory_version == problem_.memory_version(slot);
+  known.memory_version = problem_.memory_version(slot);
   if (!is_mapped) known.work.clear();
   const bool is_kernel = request_.kind == CandidateKind::kKernel;
-  const std::size_t lender = problem_.lender(slot);
+  const std::size_t owner = problem_.owner(slot);
   BufferMessages messages;
   std::vector<std::size_t> works;
   for (std::size_t i = 0; i < request_.plan.tensors.size(); ++i) {
     const auto& tensor = request_.plan.tensors[i];
     if (tensor.role == BoundTensor::Role::kScratch) continue;
-    // A model that is lent has its state already.
-    if (tensor.role == BoundTensor::Role::kState && lender != slot && !is_kernel) continue;
+    // A model of another set has its state already.
+    if (tensor.role == BoundTensor::Role::kState && owner != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
     const bool is_new = !is_mapped || tensor.role == BoundTensor::Role::kState;
     if (source && is_new) messages.add(slot, i, slot_of(set, tensor).source, BufferRole::kSource);

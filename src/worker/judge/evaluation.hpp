@@ -92,7 +92,7 @@ class Evaluation {
     std::size_t tensor = 0;  ///< index into the plan's tensors
   };
   struct CandidateSet {
-    std::uint64_t generation = 0, memory_generation = 0;
+    std::uint64_t version = 0, memory_version = 0;
     std::vector<WorkBuffer> work;
     Poison poison = kPoison;  ///< what memory holds before the next call, or held before the last
   };

@@ -56,7 +56,7 @@ void Evaluation::time_subjects() {
   const auto unseen = static_cast<int>(timed.size());
   // Those whose models the timed slots use come first.
   std::vector<std::size_t> with_weights;
-  for (const std::size_t slot : timed) with_weights.push_back(problem_.lender(slot));
+  for (const std::size_t slot : timed) with_weights.push_back(problem_.owner(slot));
   std::optional<ChangedWeights> weights;
   if (request_.kind != CandidateKind::kModule) weights.emplace(problem_, with_weights);
   with_weights.insert(with_weights.end(), timed.begin(), timed.end());

@@ -31,13 +31,13 @@ constexpr double kProvingError = 20;
 
 void Evaluation::build_model(std::size_t slot) {
   const protocol::ModelBody model{static_cast<std::uint32_t>(slot),
-                                  static_cast<std::uint32_t>(problem_.lender(slot)),
+                                  static_cast<std::uint32_t>(problem_.owner(slot)),
                                   problem_.init_seed(problem_.slot_set(slot).trial()),
                                   as_built_ ? 1u : 0u, problem_.is_stateful() ? 1u : 0u};
   PackedArguments arguments;
   std::vector<int> fds;
-  // A model that is lent has been built, and an extension has none.
-  if (model.lender == model.set && request_.kind == CandidateKind::kModule) {
+  // A model of another set has been built, and an extension has none.
+  if (model.owner == model.set && request_.kind == CandidateKind::kModule) {
     const JudgeOptions& options = problem_.options();
     arguments =
         pack_init_arguments(problem_.host(), options.device, options.precision, model.init_seed);
@@ -49,7 +49,7 @@ void Evaluation::build_model(std::size_t slot) {
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
   watch_->lap("build");
   // What is said of a shared model was said when its own set built it.
-  if (model.lender == model.set) take_built(message);
+  if (model.owner == model.set) take_built(message);
 }
 
 /// Of a process that runs the candidate's code: indices that are none of the state's are passed
@@ -117,7 +117,7 @@ bool Evaluation::is_right_if_given(std::size_t slot, InputSet& set) {
   seen_outputs_.clear();
   repeated_outputs_.clear();
   // share() builds the other sets' models anew.
-  for (CandidateSet& known : sets_) known.generation = 0;
+  for (CandidateSet& known : sets_) known.version = 0;
   return true;
 }
 

@@ -179,11 +179,11 @@ void InputSet::make_state(Device& device, const std::vector<StateEntry>& entries
                                std::move(memory[i])));
 }
 
-InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
+InputSet::InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& owner,
                    InputMemory memory)
-    : lender_(&lender), trial_(lender.trial_), model_(lender.model_) {
+    : owner_(&owner), trial_(owner.trial_), model_(owner.model_) {
   draw(host, device, options, memory);
-  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].mutated = lender.inputs_[i].mutated;
+  for (std::size_t i = 0; i < inputs_.size(); ++i) inputs_[i].mutated = owner.inputs_[i].mutated;
   note_written(memory);
   use_shared_memory();
 }
@@ -215,7 +215,7 @@ void InputSet::keep_what_changed(bool shared) {
 
 std::vector<Slot*> InputSet::written_slots() {
   std::vector<Slot*> written;
-  for (auto* slots : {&inputs_, lender_ != nullptr ? &lender_->state_ : &state_})
+  for (auto* slots : {&inputs_, owner_ != nullptr ? &owner_->state_ : &state_})
     for (auto& slot : *slots)
       if (slot.mutated) written.push_back(&slot);
   return written;
@@ -320,7 +320,7 @@ bool InputSet::is_input(const Slot* slot) const {
 }
 
 void InputSet::restore() {
-  const pybind11::object& kept = lender_ != nullptr ? lender_->kept_ : kept_;
+  const pybind11::object& kept = owner_ != nullptr ? owner_->kept_ : kept_;
   if (kept) restore_model(kept);
   for (Slot* slot : written_slots()) slot->live.copy_(slot->source_view);
 }

@@ -75,8 +75,8 @@ class InputSet {
   /// Draws one trial's set and runs the reference once. Throws ProblemFailure.
   InputSet(ProblemHost& host, Device& device, const DrawOptions& options, std::uint32_t trial,
            InputMemory memory = {});
-  /// Draws other inputs for the model and the state of `lender`, which must outlive this set.
-  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& lender,
+  /// Draws other inputs for the model and the state of `owner`, which must outlive this set.
+  InputSet(ProblemHost& host, Device& device, const DrawOptions& options, InputSet& owner,
            InputMemory memory = {});
 
   /// Takes the memory that the next set in this slot may use. Afterwards this set is unusable.
@@ -88,7 +88,7 @@ class InputSet {
   std::uint32_t trial() const { return trial_; }
   const std::vector<Slot>& inputs() const { return inputs_; }  ///< one per tensor input
   /// In state_dict order.
-  const std::vector<Slot>& state() const { return lender_ ? lender_->state_ : state_; }
+  const std::vector<Slot>& state() const { return owner_ ? owner_->state_ : state_; }
   /// Index into inputs() for each argument of forward; −1 for a plain value.
   const std::vector<int>& argument_slots() const { return argument_slots_; }
   const std::vector<Argument>& arguments() const { return arguments_; }
@@ -153,10 +153,10 @@ class InputSet {
   Answers answer(ProblemHost& host, const std::vector<Argument>& own,
                  const std::vector<at::Tensor>& exact, const EagerErrors& usual);
 
-  InputSet* lender_ = nullptr;
+  InputSet* owner_ = nullptr;
   std::uint32_t trial_;
   bool has_kept_memory_ = false;
-  std::vector<bool> written_;  ///< kept here, because the lender may be destroyed first
+  std::vector<bool> written_;  ///< kept here, because the owner may be destroyed first
   pybind11::object model_;
   pybind11::object kept_;  ///< see ProblemHost::keep_state(); null if not needed
   std::string random_state_;

@@ -96,10 +96,10 @@ JudgedProblem::JudgedProblem(JudgeOptions options)
   make_room(free_before, *first);
   if (options_.device != "cpu")
     most_kept_bytes_ = static_cast<std::size_t>(kKeptShare * options_.memory_share * free_before);
-  generations_.resize(sets_.size());
-  memory_generations_.resize(sets_.size());
+  versions_.resize(sets_.size());
+  memory_versions_.resize(sets_.size());
   sets_[0] = std::move(first);
-  generations_[0] = memory_generations_[0] = 1;
+  versions_[0] = memory_versions_[0] = 1;
   signature_ = host_.signature(options_.key, options_.precision, sets_[0]->model(),
                                sets_[0]->arguments(), sets_[0]->expected());
   prepare_baselines();
@@ -230,8 +230,8 @@ InputMemory JudgedProblem::take_memory(std::size_t slot) {
 
 void JudgedProblem::put(std::size_t slot, std::unique_ptr<InputSet> set) {
   sets_[slot] = std::move(set);
-  ++generations_[slot];
-  if (!sets_[slot]->has_kept_memory()) ++memory_generations_[slot];
+  ++versions_[slot];
+  if (!sets_[slot]->has_kept_memory()) ++memory_versions_[slot];
 }
 
 void JudgedProblem::release_idle(const InputSet& drawn) {
@@ -316,14 +316,14 @@ void JudgedProblem::prepare_baselines() {
 
 pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std::size_t slot) {
   const Baseline& row = *find_baseline(baseline);
-  const std::size_t of = row.of_inputs ? slot : lender(slot);
+  const std::size_t of = row.of_inputs ? slot : owner(slot);
   InputSet& set = slot_set(of);
   if (!row.prepared) return set.model();
   ReadyModel& ready = ready_models_[{baseline, of}];
-  if (ready.model && ready.generation == generations_[of]) return ready.model;
+  if (ready.model && ready.version == versions_[of]) return ready.model;
   set.restore();
   ready = {host_.baseline(baseline, set.model(), set.objects(), options_.baseline_cache),
-           generations_[of]};
+           versions_[of]};
   set.restore();
   return ready.model;
 }

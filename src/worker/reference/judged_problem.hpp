@@ -94,7 +94,7 @@ class JudgedProblem {
   /// The set of one trial. It is drawn again if its slot has another trial's set.
   InputSet& trial_set(std::uint32_t trial);
   /// The slot whose model and state a slot uses: for timed calls another one, else the same.
-  std::size_t lender(std::size_t slot) const { return slot % resident_; }
+  std::size_t owner(std::size_t slot) const { return slot % resident_; }
   /// The slots of timed calls. If memory suffices for no more sets, the first trial's slot.
   std::vector<std::size_t> timed_slots() const;
   /// Draws new inputs for the first `count` timed slots. The same inputs are never drawn again.
@@ -133,10 +133,10 @@ class JudgedProblem {
   /// The set in a slot. If the slot is empty, draws the trial with the slot's number.
   InputSet& slot_set(std::size_t slot);
   /// The number of times that a slot was drawn. If it changes, candidates' mappings are renewed.
-  std::uint64_t generation(std::size_t slot) const { return generations_[slot]; }
+  std::uint64_t version(std::size_t slot) const { return versions_[slot]; }
   /// The number of times that the slot's inputs moved to other memory. Most draws use the same
   /// memory.
-  std::uint64_t memory_generation(std::size_t slot) const { return memory_generations_[slot]; }
+  std::uint64_t memory_version(std::size_t slot) const { return memory_versions_[slot]; }
   /// The input distributions to judge on, besides the problem's own.
   std::vector<std::string> distributions() const;
   /// Puts inputs of a distribution, and the reference's answers to them, into the set of a slot.
@@ -278,18 +278,18 @@ class JudgedProblem {
   std::optional<std::vector<OperatorCost>> operators_;
   std::optional<std::int64_t> added_up_;  ///< see equal_sum_error()
   std::vector<std::unique_ptr<InputSet>> sets_;
-  std::vector<std::uint64_t> generations_, memory_generations_;
-  /// A compiled or captured model for the set of that generation.
+  std::vector<std::uint64_t> versions_, memory_versions_;
+  /// A compiled or captured model for the set of that version.
   struct ReadyModel {
     pybind11::object model;
-    std::uint64_t generation = 0;
+    std::uint64_t version = 0;
   };
   std::map<std::pair<std::string, std::size_t>, ReadyModel> ready_models_;
   std::size_t resident_ = 1;
-  std::map<std::size_t, std::uint64_t> lent_;  ///< by timed slot: the lender's generation
-  bool signs_ = true;                          ///< the reference accepts negative parameters
-  bool writable_ = false;                      ///< see redraw()
-  std::uint32_t timed_draws_ = 0;              ///< draws until now
+  std::map<std::size_t, std::uint64_t> owner_versions_;  ///< by timed slot: the owner's version
+  bool signs_ = true;              ///< the reference accepts negative parameters
+  bool writable_ = false;          ///< see redraw()
+  std::uint32_t timed_draws_ = 0;  ///< draws until now
   std::map<std::string, Distribution> distributions_;
   std::set<std::string> no_room_;    ///< distributions left out because memory was short
   std::size_t kept_bytes_ = 0;       ///< total of the kept large answers

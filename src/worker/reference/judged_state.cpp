@@ -68,8 +68,8 @@ void JudgedProblem::check_random_reference() {
   if (state_.empty()) state_.push_back(names_of({}));
   sets_[0].reset();
   sets_[0] = first_set();
-  ++generations_[0];
-  ++memory_generations_[0];
+  ++versions_[0];
+  ++memory_versions_[0];
   if (answers_again(*sets_[0])) return;
   throw ProblemFailure{
       "stateful_reference",

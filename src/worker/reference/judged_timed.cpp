@@ -26,13 +26,13 @@ DrawOptions JudgedProblem::draw_timed_options() {
 }
 
 InputSet& JudgedProblem::timed_set(std::size_t slot) {
-  const std::size_t lending = lender(slot);
-  InputSet& model = slot_set(lending);
-  if (!sets_[slot] || lent_[slot] != generations_[lending]) {
+  const std::size_t owning = owner(slot);
+  InputSet& model = slot_set(owning);
+  if (!sets_[slot] || owner_versions_[slot] != versions_[owning]) {
     InputMemory memory = take_memory(slot);
     put(slot, std::make_unique<InputSet>(host_, *device_, draw_timed_options(), model,
                                          std::move(memory)));
-    lent_[slot] = generations_[lending];
+    owner_versions_[slot] = versions_[owning];
   }
   return *sets_[slot];
 }
