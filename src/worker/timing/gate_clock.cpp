@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <chrono>
 #include <cstring>
+#include <utility>
 
 #include "kbench/error.hpp"
 #include "worker/timing/timing.hpp"
@@ -41,21 +42,27 @@ double ms_between(protocol::Clock::time_point from, protocol::Clock::time_point 
   return std::chrono::duration<double, std::milli>(to - from).count();
 }
 
-/// The last two looks at a word.
-struct Looks {
-  protocol::Clock::time_point before, last;
-  bool found = false;  ///< the last one saw the value
+/// When the judge saw a word.
+struct Seen {
+  /// Before the last read without it. The judge may have lost its processor after that read.
+  protocol::Clock::time_point before;
+  protocol::Clock::time_point at;
+  bool found = false;
+
+  double blind_ms() const { return ms_between(before, at); }
 };
 
 /// Spins, because the time would include a sleep.
-Looks wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
-  Looks looks{.before = {}, .last = protocol::Clock::now()};
+Seen wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
+  const auto start = protocol::Clock::now();
+  Seen seen{.before = start, .at = start};
+  auto last = start;
   do {
-    looks.before = looks.last;
-    looks.found = read(word) == value;
-    looks.last = protocol::Clock::now();
-  } while (!looks.found && looks.last <= deadline);
-  return looks;
+    seen.before = std::exchange(last, seen.at);
+    seen.found = read(word) == value;
+    seen.at = protocol::Clock::now();
+  } while (!seen.found && seen.at <= deadline);
+  return seen;
 }
 
 }  // namespace
@@ -96,14 +103,13 @@ std::optional<GateTimes> GateClock::run(double limit_ms) const {
   const auto deadline = deadline_in(limit_ms);
   const auto opened = protocol::Clock::now();
   write(words_->open, block_);
-  const Looks ready = wait_for(words_->ready, block_, deadline);
+  const Seen ready = wait_for(words_->ready, block_, deadline);
   write(words_->start, block_);
   if (!ready.found) return std::nullopt;
-  const Looks done = wait_for(words_->done, block_, deadline);
+  const Seen done = wait_for(words_->done, block_, deadline);
   if (!done.found) return std::nullopt;
-  return GateTimes{
-      ms_between(opened, ready.last), ms_between(ready.last, done.last),
-      std::max(ms_between(ready.before, ready.last), ms_between(done.before, done.last))};
+  return GateTimes{ms_between(opened, ready.at), ms_between(ready.at, done.at),
+                   std::max(ready.blind_ms(), done.blind_ms())};
 }
 
 void GateClock::release() const {
