@@ -26,53 +26,56 @@
 
 namespace kbench::worker {
 
-/// The cause of a verdict on who took the memory that judging needs.
+/// Cause of the verdict on a candidate that leaves too little memory for judging.
 inline constexpr std::string_view kNoRoom = "no_room_to_judge";
-/// The flag of answers that missed the tolerance by so little that the order of additions may
-/// decide.
+/// Flag of an answer that misses the tolerance by so little that the order of additions may decide.
 inline constexpr std::string_view kNearToleranceFlag = "near_tolerance";
-/// The flag of a module that relies on what its constructor made of the seed.
+/// Flag of a module that relies on weights that its constructor drew under the seed.
 inline constexpr std::string_view kWeightsBySeed = "weights_by_seed";
 
-/// What the judge is told about one candidate.
+/// The driver's instructions for judging one candidate.
 struct EvaluationRequest {
   CandidateKind kind = CandidateKind::kKernel;
   LaunchPlan plan;
-  pid_t pid = -1;  ///< of the candidate, to freeze it
+  pid_t pid = -1;  ///< the candidate's process group, which the judge stops
   double load_limit_s = 120;
-  bool builds_late = false;          ///< its first call may wait for compilers
-  double asked_limit_s = 0;          ///< of a call, by `--timeout`; 0: by the reference's time
-  double call_limit_s = 0;           ///< lowers that; 0: it does not
-  bool find_written_source = false;  ///< a second run after a crash: which input was written?
-  bool require_clean = false;        ///< reject what raises one of unclean_flags()
-  bool require_own = false;          ///< reject what others' kernels compute
-  bool all_trials = false;           ///< go on after a clear failure
-  bool profile = false;              ///< one more call, counted
-  bool has_undefined = false;        ///< its kernels may read registers that they never wrote
-  bool lifts_veils = false;          ///< its process can make veiled inputs readable
-  bool timed = true;                 ///< once it is right
-  bool baseline = false;             ///< no candidate: its process runs the reference
+  bool builds_late = false;  ///< the first call may wait for compilers
+  double asked_limit_s = 0;  ///< limit of a call by `--timeout`; 0: depends on the reference's time
+  double call_limit_s = 0;   ///< a lower limit of a call, as from a plan; 0: none
+  bool find_written_source =
+      false;                   ///< a second run after a crash, to find the input that was written
+  bool require_clean = false;  ///< reject a candidate with one of unclean_flags()
+  bool require_own = false;    ///< reject a candidate unless only its own kernels compute
+  bool all_trials = false;     ///< run all trials even after a clear failure
+  bool profile = false;        ///< make one more call, in which its work is counted
+  bool has_undefined = false;  ///< there is a build with Artifact::undefined_ptx
+  bool lifts_veils = false;    ///< its process can decrypt inputs
+  bool timed = true;           ///< time it if it is correct
+  bool baseline = false;       ///< not a candidate: the process runs the reference
 };
 
-/// The judge's verdict: the record without the identity that the driver adds.
+/// The judge's verdict: the record, without the identity that the driver adds, and details.
 struct Verdict {
   Record record;
-  std::map<std::string, std::vector<double>> raw_ms;  ///< measurements by side
-  std::vector<Finding> findings;                      ///< all that were kept
-  Phases phases_s;                                    ///< where the judge's time went
-  std::vector<OperatorCost> operators;                ///< of torch, in the counted call of a module
-  bool counted = false;                               ///< all that a call did has been counted
-  std::map<std::string, std::string> failed_baselines;  ///< that were not timed, and why
-  /// By side the GPU at the end of each block; empty where nothing tells it.
+  std::map<std::string, std::vector<double>>
+      raw_ms;                           ///< measurements by subject; other series by name
+  std::vector<Finding> findings;        ///< all that were kept; the record has fewer
+  Phases phases_s;                      ///< the judge's time by phase
+  std::vector<OperatorCost> operators;  ///< torch operators in the counted call of a module
+  bool counted = false;                 ///< all work of the counted call was counted
+  std::map<std::string, std::string>
+      failed_baselines;  ///< the reasons why baselines were not timed, by name
+  /// By subject: the GPU's state at the end of each block. Empty if the device reports none.
   std::map<std::string, std::vector<DeviceState>> states;
-  std::map<std::string, DeviceLook> looks;  ///< for others' work on the GPU, by when
+  std::map<std::string, DeviceLook> looks;  ///< probes for others' work on the GPU, by phase
 };
 
-/// One candidate before the judge: its channel, its buffers, the trials, the times.
+/// The judging of one candidate: its channel, its buffers, its trials and its times. Also the
+/// process of a baseline behind the gate.
 class Evaluation {
  public:
-  /// `wait_for_quiet` is called once, between correctness and timing: it returns when nothing else
-  /// is starting on the device.
+  /// `wait_for_quiet` is called once, between correctness and timing. It returns when no other
+  /// process starts work on the device. `baselines`: null if there are no processes of baselines.
   Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
              std::function<void()> wait_for_quiet, const BaselineProcesses* baselines = nullptr);
   ~Evaluation();
@@ -80,11 +83,11 @@ class Evaluation {
   Verdict run();
 
  private:
-  /// There are no times by the clock that was asked for, and why, as a flag.
+  /// The chosen clock has no times. `flag`, of the record, says why.
   struct NoSuchTimes {
     std::string_view flag;
   };
-  /// A call waited for the device while its stream was held.
+  /// A call waited for the device while its stream was blocked.
   struct HoldFailed {};
   struct WorkBuffer {
     SharedBuffer buffer;
@@ -94,7 +97,7 @@ class Evaluation {
   struct CandidateSet {
     std::uint64_t version = 0, memory_version = 0;
     std::vector<WorkBuffer> work;
-    Poison poison = kPoison;  ///< what memory holds before the next call, or held before the last
+    Poison poison = kPoison;  ///< content of memory before the next call, or before the last one
   };
 
   using Digests = std::set<std::int64_t>;
@@ -103,7 +106,7 @@ class Evaluation {
   void check_structure() const;
   void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
                 std::string_view during);
-  /// Throws if a message did not come, reports a failure, or is not of that type.
+  /// Throws CandidateFailure if no message came, or if it reports a failure or has another type.
   void take_received(protocol::ReceiveStatus status, protocol::MessageType type,
                      protocol::Message& message, double limit_s, std::string_view during);
   void share(std::size_t slot);
@@ -111,25 +114,28 @@ class Evaluation {
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
                        SharedBuffer memory);
   const Slot& slot_of(InputSet& set, const BoundTensor& tensor) const;
-  /// Has a module build the model of a slot, with weights that it comes by in the way chosen.
+  /// Lets the process build the model of a slot, whose weights come from its constructor
+  /// (as_built_) or are given.
   void build_model(std::size_t slot);
   void take_built(const protocol::Message& message);
-  /// Decides by a module's first answers if its models stay as they are built or are given weights.
-  /// False if the model of the slot was built anew, in the other way: it has to answer again.
+  /// Decides by a module's first answers if its models keep the weights that they were built with,
+  /// or are given weights. False if it has built the slot's model again in the other way; the
+  /// module must then answer again.
   bool chooses_weights(std::size_t slot, const JudgedAnswer& answer, bool is_right);
-  /// Tries given weights in a later trial that is wrong as built. If they are right there, all
-  /// trials begin again with them. Otherwise the model answers as built again.
+  /// Tries given weights in a later trial whose answer is wrong with the weights as built. If the
+  /// answer is then right, all trials begin again with given weights. Otherwise rebuilds the model
+  /// as before, and calls it again.
   bool is_right_if_given(std::size_t slot, InputSet& set);
-  /// Throws where a kernel or an extension is wrong once some of its weights change in place.
+  /// Throws if a kernel or an extension is wrong after some of its weights change in place.
   void check_weights_read(std::size_t slot);
-  /// Gives extensions new tensors of weights that have changed in the memory of those slots.
+  /// Gives an extension new tensors for these slots, because the weights in their memory changed.
   void renew_weights(std::span<const std::size_t> slots);
   void call(std::size_t slot);
-  /// The same with other memory contents before it than the last time.
+  /// call() with another memory content than in the previous call.
   void call_on_next_poison(std::size_t slot);
-  /// One call on a slot's inputs, as the candidate's process answers it.
+  /// Makes one call on a slot's inputs and returns the answer of the candidate's process.
   protocol::Message send_call(std::size_t slot, protocol::CallMode mode);
-  /// What its answer says besides findings; none where it is no such.
+  /// The observations in an answer, without its findings. Nothing if the message is too short.
   static std::optional<protocol::CalledBody> called_of(const protocol::Message& message);
   void take_findings(std::string_view bodies);
   void take_class(const protocol::CalledBody& called);
@@ -138,257 +144,270 @@ class Evaluation {
   void take_profile(std::string_view body);
   void flag(std::string_view name);
   void check_clean() const;
-  /// Of each block by chance, and of one of the first for certain: one more like it comes before,
-  /// in which it is looked at what runs and what comes out. To the candidate's own code its calls
-  /// are like those that count.
+  /// True if a traced block must precede the next block: once among the first few blocks, and later
+  /// at random. In a traced block the judge traces launches and checks an output. Its calls look to
+  /// the candidate's code like calls of any other block.
   bool is_looked_before();
   void look_at_block(Block block);
   void check_own() const;
   bool may_have_dead_kernels() const;
-  /// Calls in which launches of its own kernels do nothing: if the answers are right all the same,
-  /// these kernels are not what computes them. First with inputs that it has not seen, then with
-  /// the distributions.
+  /// Ablation run: calls in which launches of the candidate's own kernels do nothing. If the
+  /// answers are still right, these kernels do not compute them. The first such call has new
+  /// inputs; others have the input distributions.
   void run_ablation();
-  /// What the answers to such calls say.
+  /// The result of calls of an ablation run.
   enum class Ablation : std::uint8_t {
-    kUnknown,   ///< it raises without its kernels, or launches some that kbench cannot hold back
-    kNeeded,    ///< a right answer became a wrong one
-    kNothing,   ///< wrong either way, or right by what memory may hold without any kernel
-    kUnneeded,  ///< right without them
+    kUnknown,   ///< the call fails without its kernels, or kbench could not skip all launches
+    kNeeded,    ///< a right answer became wrong
+    kNothing,   ///< wrong in any case, or right by memory contents that need no kernel
+    kUnneeded,  ///< right without its kernels
   };
-  /// `earlier`: the answers to other inputs, which memory may still hold.
+  /// `earlier`: the answers to other inputs, which memory may still contain.
   Ablation ablate(std::size_t slot, const std::vector<at::Tensor>& earlier);
   Ablation ablate_in_distributions();
-  /// True if no memory holds the set's answer by chance: it is neither one value, nor an input, nor
-  /// an earlier answer.
+  /// True if memory cannot contain the set's answer by chance: it is neither a single value, nor an
+  /// input, nor an earlier answer.
   bool is_decisive(InputSet& set, const std::vector<at::Tensor>& earlier) const;
   void run_profile();
   void check_red_zones(std::size_t slot);
   double usual_limit_s() const;
   double call_limit_s() const;
-  /// How long to wait for calls of that limit: the executor ends them itself and says where.
+  /// How long to wait for calls with that limit. The executor needs additional time, in which it
+  /// ends the call and reports the position.
   double patience_s(double limit_s) const;
 
   void run_trials();
   void run_distributions();
-  /// Asks with inputs of one distribution; true where nothing is left to be found out.
+  /// Judges the answer to one input distribution. True if the remaining distributions cannot change
+  /// the verdict.
   bool run_distribution(std::size_t slot, const std::string& distribution, bool& mismatched);
-  /// Asks with further sets of a distribution until an answer is wrong: whether none is, of those
-  /// that say something. Keeps the results in asked_again_.
+  /// Judges answers to further sets of a distribution, up to the first wrong answer. True if there
+  /// were answers, and all were right. Appends the results to asked_again_.
   bool is_right_again(std::size_t slot, const std::string& name,
                       std::span<const JudgedProblem::FurtherSet> further);
-  /// Asks with three fresh sets, once for each candidate: what they say holds for all near misses
-  /// in that distribution. Of another distribution it is false.
+  /// Judges answers to three fresh sets, once for each candidate. The result holds for all near
+  /// misses in that distribution. False for any other distribution.
   bool is_right_afresh(std::size_t slot, const std::string& name);
-  /// Whether a wrong answer to a distribution is settled as right.
+  /// True if further sets show that a wrong answer to a distribution counts as right.
   bool settles_distribution(std::size_t slot, const std::string& distribution,
                             const JudgedAnswer& judged);
-  /// Whether near misses in trials, those in asked_again_ from `first` on, are settled as right, by
-  /// sets in that slot; else they become results like others.
+  /// True if further sets in that slot show that the trials' near misses count as right: those in
+  /// asked_again_ from `first` on. If not, they become results like others.
   bool settles_trials(std::size_t slot, std::size_t first);
-  /// Whether a near miss in the output of a timed call is settled as right.
+  /// True if further sets show that a near miss in the output of a timed call counts as right.
   bool settles_timed(std::size_t slot, const JudgedAnswer& judged);
-  /// Throws where it wrote to what is not its own: to anything, or to those sets.
+  /// Throws if the candidate wrote to read-only memory: of any set, or of these slots.
   void refuse_written();
   void refuse_written(std::span<const std::size_t> slots);
   JudgedAnswer judge_outputs(std::size_t slot, InputSet& set);
-  /// Flags who leaves what the reference changes of its state as it was, or makes another thing of
-  /// it.
+  /// Sets a flag if the candidate does not update the state that the reference updates, or updates
+  /// it to other values.
   void check_state(std::size_t slot, InputSet& set);
-  /// Indices as the reference gives them wherever they name an element as good.
+  /// Replaces indices by the reference's if the elements that they name are equal.
   at::Tensor without_ties(std::size_t slot, std::size_t output, const at::Tensor& got);
-  /// Throws where a right answer is so by what a GPU happens to have in registers: see
+  /// Throws if a right answer depends on register contents or warp order of a GPU: see
   /// Artifact::undefined_ptx.
   void check_undefined(std::size_t slot, InputSet& set);
   void check_next_calls(std::size_t slot);
-  /// Flags answers that depart from what is not finite.
+  /// Sets the flags of non-finite deviations (deviates()).
   void flag_deviations(std::size_t slot, InputSet& set);
   void check_repeatable(std::size_t slot, bool mismatched);
   std::vector<at::Tensor> outputs_in(std::size_t slot) const;
   std::vector<at::Tensor> copy_outputs(std::size_t slot) const;
   std::int64_t outputs_digest(std::size_t slot) const;
   static std::int64_t digest_of(std::span<const at::Tensor> outputs);
-  /// Throws if the outputs of a gated call are no longer what they were when its time ended.
+  /// Throws if the outputs of a gated call have changed since the end of its time.
   void refuse_late_write(std::size_t slot) const;
-  /// Of a call with inputs of its own. Returns whether one before gave the same bits.
+  /// Notes the outputs of a call that had inputs of its own. True if an earlier call gave the same
+  /// bits.
   bool remember_outputs(std::size_t slot);
   bool is_old_output(std::size_t slot, const Digests& old) const;
-  /// Throws where a call wrote nothing, and one before gave a right answer.
+  /// Throws if a call wrote nothing although an earlier call gave a right answer.
   void refuse_unwritten(std::size_t slot);
-  /// Throws where a wrong answer was not made by the call that it is given for, and calls before
-  /// gave right ones.
+  /// Throws if a wrong answer was not computed by its call: nothing was written, or the answer to
+  /// other inputs is in `old`.
   void refuse_old_outputs(std::size_t slot, const TrialResult& result, const Digests& old);
-  /// Throws where a call whose output was wrong gives the right one when it is not timed, and the
-  /// wrong one when it is.
+  /// Throws if a call is right when it is not timed, and wrong when it is timed. `result`: the
+  /// wrong answer of a timed call.
   void refuse_timed_shortcut(std::size_t slot, const TrialResult& result);
-  /// Throws what becomes of wrong answers; `slot` is that of the last call.
+  /// Throws the verdict on wrong answers. `slot`: of the last call.
   void decide_mismatch(std::size_t slot = 0);
-  /// Which error would have been right in the first wrong result, and whether one is wrong that no
-  /// tolerance takes.
+  /// Notes the tolerance of the first wrong result, and if an output that must be exact is wrong.
   void note_tolerance(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
-  /// ": off by up to 4.7e-4, tolerance 1e-4; a tolerance of 1e-3 would take it": the size of the
-  /// largest error is no proof of its cause. Empty where it has no size.
+  /// The largest error and the tolerance, for a message: ": off by up to 4.7e-4, tolerance 1e-4; a
+  /// tolerance of 1e-3 would take it". No cause, because the size of an error proves none. Empty if
+  /// the error is not finite or within the tolerance.
   std::string error_words(double worst) const;
-  /// What a wrong answer is where it would be right in eval mode, else empty: the reference is
-  /// asked once more, and a module called once more.
+  /// For a message: a sentence that the wrong answer would be right in eval mode, else empty. Calls
+  /// the reference once more, and may call a module once more.
   std::string eval_mode_words(std::size_t slot);
-  /// Whether what is wrong in the outputs of the last call is what no kernel wrote.
+  /// True if the wrong elements of the last call's outputs are elements that no kernel wrote.
   bool is_unwritten(std::size_t slot, const TrialResult& result);
-  /// Elements of the outputs that the last call left as they were before it; 0 if they are fewer
-  /// than `least`. Where an answer may hold such elements by right, calls once more.
+  /// The number of output elements that the last call left as they were before it; 0 if there are
+  /// fewer than `least`. A right answer may contain such values, so this makes another call with
+  /// another memory content.
   std::int64_t count_unwritten(std::size_t slot, std::int64_t least);
-  /// Whether a wrong answer becomes another one where memory holds something else before the call.
+  /// True if a wrong answer changes when memory has another content before the call.
   bool reads_unwritten(std::size_t slot, const std::vector<at::Tensor>& first);
-  /// Calls with those memory contents that no compared call has found yet.
+  /// Makes calls with the kinds of memory contents that no compared call has had.
   void run_poisons_left();
-  /// What decide_mismatch() wants to know of a wrong result while its outputs are there.
+  /// Notes the data of a wrong result for decide_mismatch(), while its outputs are in memory.
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
-  /// Times all subjects by the gate, or in the way of `--timing` if it cannot be opened.
+  /// Times all subjects with the gate, or else by another method.
   void time_subjects();
-  /// Opens the gates of the baselines and of the candidate; false, and a flag, if one has none.
+  /// Opens the gates of the baselines and of the candidate. Else returns false and sets a flag.
   bool opens_gate();
-  /// Prepares gated calls on these slots: buffers, rehearsals, and a block that does not count.
-  /// Throws NoSuchTimes.
+  /// Prepares gated calls on these slots: buffers, calls with an open gate, and a block that does
+  /// not count. `copies`: as Gate::copies. Throws NoSuchTimes.
   void open_gate(std::span<const std::size_t> slots, bool copies);
-  /// Opens the gates for as many of gate_slots_ as can be queued, or for calls alone.
+  /// Opens the gates for as many of gate_slots_ as can be queued, or opens them alone.
   void queue_what_fits();
-  /// The same for calls alone, and flags why.
+  /// Opens the gates for calls that are made alone (BlockKind::kAlone). Sets the flag `why`.
   void open_alone(std::string_view why);
-  /// The same of all subjects.
+  /// open_gate() for all subjects.
   void open_gates(std::span<const std::size_t> slots);
-  /// How many calls a block has, by what they take.
+  /// The number of calls in a block, by the duration of the subjects' calls.
   std::size_t calls_of_block() const;
-  /// What a block costs besides its calls. Throws NoSuchTimes if others use the GPU.
+  /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU.
   GateCosts gate_costs();
-  /// Memory for the outputs of so many calls, with what they use besides.
+  /// Memory for the outputs of this many calls, and for their temporaries.
   SharedBuffer output_memory(std::size_t calls);
-  /// Has the process queue calls, and returns where their outputs will lie. `limit_ms`: how long a
-  /// closed gate waits for that; 0: the gate is open. Throws NoSuchTimes.
+  /// Lets the process queue calls, and returns the places of their outputs. `limit_ms`: how long
+  /// the gate stays closed for that; 0: the gate is open. Throws NoSuchTimes.
   std::vector<protocol::OutputPlace> queue_calls(std::span<const std::size_t> slots,
                                                  double limit_ms, BlockKind kind);
   static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
-  /// Draws inputs of queued calls, encrypted under the keys that it returns.
+  /// Draws the inputs of queued calls, and encrypts them. Returns the keys.
   std::vector<protocol::VeilKey> draw_encrypted(std::span<const std::size_t> slots);
-  /// Decrypts inputs and flushes the cache; false if another context worked meanwhile.
+  /// Decrypts inputs and flushes the cache. False if another context ran on the GPU meanwhile.
   bool decrypt_inputs(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
-  /// Draws inputs and has the process make one call, or none: the time is that until the judge's
-  /// own kernel runs afterwards.
+  /// Draws inputs and lets the process make one call, or none. The time ends when the judge's own
+  /// kernel runs after the answer.
   GatedBlock run_alone(std::span<const std::size_t> slot, BlockKind kind = BlockKind::kAlone);
   /// Decrypts inputs, opens the gate for queued calls and takes their time. The process is stopped.
+  /// `probe_ms`: duration of the probe afterwards.
   GatedBlock run_queued(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys,
                         double probe_ms);
   /// Queues calls, stops the process, draws their inputs, opens the gate and takes the time.
   GatedBlock run_block(std::span<const std::size_t> slots, BlockKind kind = BlockKind::kTimed);
-  /// Adds to the candidate's times what its blocks worked on after their completion words.
+  /// Adds to the candidate's times the work of its blocks after their completion words.
   void count_late_ends(TimedRun& run);
-  /// Times blocks of one call of all subjects. If the candidate's calls are slower there, these
-  /// times count: calls of larger blocks may have been computed together.
+  /// Times blocks of one call for all subjects. If the candidate's single calls are slower than its
+  /// calls in larger blocks, the times of single calls count, because a larger block may compute
+  /// its calls together.
   void compare_with_single_calls(const TimedRun& run);
   void add_single_calls(std::map<std::string, std::vector<double>>& single_ms);
-  /// Counts a block that worked outside of its time. Throws for the second one: CandidateFailure,
-  /// or NoSuchTimes if the work is not the candidate's.
+  /// Counts a block in which the GPU worked outside of the block's time. Throws at the second such
+  /// block: CandidateFailure, or NoSuchTimes if the work is not the candidate's.
   void refuse_void_block(const GatedBlock& block, Evaluation& judging);
-  /// One more block, which looks the same to the candidate's code: its work is traced, and its
-  /// outputs are checked.
+  /// Makes an additional block, traces its work and checks its outputs. The candidate's code cannot
+  /// distinguish it from other blocks.
   void trace_gated_block();
   /// The slots of a block: most of the timed ones, or one. Their number is random, so no call can
-  /// know that it is the last.
+  /// know that it is the last one.
   std::vector<std::size_t> gated_slots(bool single) const;
   void keep_queued(std::span<const std::size_t> slots,
                    std::span<const protocol::OutputPlace> places);
-  /// Adds to the raw measurements what the gate saw besides.
+  /// Adds the gate's other observations to the raw measurements.
   void note_gate();
-  /// Milliseconds of a call, the mean of a block, for each block.
+  /// For each block: milliseconds of a call, as the mean over the block.
   std::vector<double> time_gated(Evaluation& subject, Block block, bool single = false);
   std::vector<double> time_candidate(Block block);
-  /// Asks the process for a call of each slot, and what runs in them if it `looks`; it may be asked
-  /// again before it has answered.
+  /// Sends a request for one timed call on each slot. `looks`: the process traces the calls. A
+  /// second request may follow before the answer to the first.
   void ask_for_times(std::span<const std::size_t> slots, bool looks);
   double times_limit_s(std::size_t calls) const;
   protocol::Message await_times(std::size_t calls);
-  /// Milliseconds of each call as its process told them.
+  /// Milliseconds of each call, as the process reported them.
   std::vector<double> times_told(protocol::Message& message, std::size_t calls, bool looks);
-  /// Makes the inputs of a block's counted calls unreadable until each is made: else a call, and
-  /// those that are discarded above all, could compute what later ones are asked for.
+  /// Encrypts the inputs of a block's counted calls until each call starts. Otherwise an earlier
+  /// call, such as a discarded one, could compute the later answers.
   void veil_inputs(std::span<const std::size_t> slots, Block block);
   bool veils_inputs() const;
-  /// Encrypts the inputs of a set that the candidate is given; a second time decrypts them.
+  /// Encrypts the set's inputs of the candidate. A second call with the same key decrypts them.
   void encrypt_inputs(InputSet& set, const protocol::VeilKey& key);
-  /// For what it leaves as its output.
+  /// Makes one timed call on a slot, because its output is wanted and not its time.
   void time_once(std::size_t slot);
-  /// The same of a block, the process thawed for it, while the judge's own clock runs.
+  /// Makes the timed calls of a block. The process runs only meanwhile, and the judge's own clock
+  /// measures the block.
   std::vector<double> time_walled(std::span<const std::size_t> slots, Block block,
                                   bool looks = false);
-  /// How long the device is kept busy before calls of a process that tells its times, and before
-  /// the reference's beside it: as long as a slow host takes to launch a kernel, if they are long
-  /// enough for that.
+  /// Chooses how long kbench keeps the device busy before each call of a process that reports its
+  /// times, and before calls of the baselines in the same rounds: long enough for a slow launch,
+  /// but only a fraction of the shortest call.
   void choose_lead(const std::vector<TimedSide>& sides);
   double lead_ms() const;
   void note_states(const TimedRun& run);
-  /// What an empty kernel takes by the method of the calls; none where there is none to launch.
+  /// The time of an empty kernel by the same method; nothing if there is no such kernel, or with
+  /// the gate.
   std::optional<double> floor_ms();
-  /// What a caller feels of each side: see SideTiming::wall_ms.
+  /// SideTiming::wall_ms of each subject.
   std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
-  /// What the device's records say of a few more calls of each side: see SideTiming::span_ms. Of a
-  /// candidate that tells its times, whose kernels run in them as well.
+  /// SideTiming::span_ms and busy_ms of each subject, from a few more calls. For a candidate that
+  /// reports its times: from its traced blocks.
   std::map<std::string, DeviceTimes> trace(const std::vector<TimedSide>& sides,
                                            const TimedRun& run);
-  /// All sides by the clock and held as asked for, or in the next way in which all can be timed.
+  /// Measures all subjects with the clock and the blocked stream that were chosen. If a subject
+  /// cannot be measured so, measures all by a method that all support.
   TimedRun measure(const std::vector<TimedSide>& asked, const TimingLimits& limits);
-  /// Its name in records.
+  /// The method's name in records.
   std::string method() const;
-  /// Takes off all measurements what the method adds to them, where that is known.
+  /// Subtracts from all measurements the time that the method adds, if it is known.
   void take_overhead_off(TimedRun& run, Timing& timing);
-  /// The baselines among the sides once more, as if the candidate were a kernel, whose process
-  /// nobody has to watch; null where there is none.
+  /// Times the baselines again by the method for kernels, whose processes need no wall-clock bound.
+  /// Null if no baseline can be timed.
   std::shared_ptr<const OtherTimes> time_beside_kernels(std::vector<TimedSide> sides,
                                                         TimingLimits limits);
   void check_against_floor_and_wall(const Timing& timing);
-  /// Takes what an answer says of holding off its end. Throws HoldFailed.
+  /// Removes the HeldBody from an answer. Throws HoldFailed if the stream was not blocked.
   static void take_held(protocol::Message& message);
   static std::vector<double> times_in(const protocol::Message& message);
-  /// Of spans and times at work by turns, those that score. Throws NoSuchTimes.
+  /// From alternating span and busy times, selects the ones that the run scores. Throws NoSuchTimes
+  /// if there are too few.
   std::vector<double> take_device_times(const std::vector<double>& pairs, std::size_t calls);
   static std::vector<double> times_of(const protocol::Message& message, std::size_t calls);
-  /// Readies it for all sets that are timed; false where it cannot be run.
+  /// Prepares a baseline for all sets of timed calls. False if it cannot run the reference.
   bool prepare_baseline(const std::string& baseline);
   std::vector<double> time_baseline(const std::string& baseline, Block block);
-  /// The sets of a block's calls: a kernel's that are discarded may have been seen before.
+  /// The slots of a block's calls. A kernel may have seen the inputs of its discarded calls before.
   std::vector<std::size_t> slots_of(Block block);
-  /// Of a block's calls, the last ones, those with inputs that nobody has seen: that count; where a
-  /// process tells its times, all.
+  /// The number of a block's last calls that get new inputs: the counted ones, or all if the
+  /// candidate's process reports its times.
   int unseen_calls(Block block) const;
-  /// After each block: at some of its outputs by chance, and at those that came before.
+  /// After a block: at random, checks the output of one call. Also checks an output that is equal
+  /// to an earlier one.
   void look_at_timed_outputs();
   void check_timed_outputs();
   void check_timed_output(std::size_t slot);
   void freeze(bool frozen);
-  /// Throws where its process has run while it was frozen.
+  /// Throws if the candidate's process has run while it was stopped.
   void refuse_running_stopped() const;
 
-  /// Whether its times are told by a process that runs code of the candidate.
+  /// True if a process that runs the candidate's code reports its times.
   bool tells_its_times() const;
-  /// Whether code of the candidate runs on the host.
+  /// True if the candidate's code also runs on the host.
   bool has_host_code() const { return request_.kind != CandidateKind::kKernel && !beside_kernels_; }
   bool flushes() const;
-  /// Of those who do not fill them themselves before each timed call: they could leave that out.
+  /// Chooses the content of output memory before these calls. Writes it if the candidate's process
+  /// reports its times, because that process could omit it.
   void poison_outputs(std::span<const std::size_t> slots);
   void copy_as_kept(std::size_t from, std::size_t to);
-  /// Milliseconds of all that is done for a timed call but the call; `kept`: with what a
-  /// candidate's process does besides.
+  /// Milliseconds of all work around a timed call, without the call. `kept`: also the work that
+  /// only a candidate's process does.
   double empty_call_ms(bool kept);
   void calibrate_walls();
-  /// Looks whether another context has the GPU while the candidate, whose host code could have left
-  /// it work, is stopped.
+  /// Probes the GPU for work of other contexts while the candidate is stopped, because its host
+  /// code may have left work to the GPU.
   void look_for_others(DeviceLook& so_far);
-  /// Whether so much of the GPU was others' that times are none; flags what there was of it.
+  /// True if others used so much of the GPU that no time is valid. Sets a flag if others used it at
+  /// all.
   bool is_shared();
-  /// Ends the timing of a candidate that gets no times: what was measured is told with its details.
+  /// Ends a timing without times. The measurements stay in the details.
   void leave_untimed(const TimedRun& run);
-  /// The times to be believed of each side: those told, or what the judge's clock bounds them by.
-  /// Says which in `timing`.
+  /// The valid times of each subject: the reported times, or the wall-clock bounds. Also sets
+  /// `timing.trust` and `timing.bounds`.
   std::map<std::string, std::vector<double>> bound_times(
       const std::map<std::string, std::vector<double>>& told, Timing& timing);
 
@@ -399,7 +418,7 @@ class Evaluation {
   std::vector<double> time_candidate_by_kernelbench(std::size_t slot, int calls);
   double kernelbench_time_left_s() const;
 
-  /// In what the two sets of rules differ most: what follows loading.
+  /// The steps after loading, in which kbench's and KernelBench's rules differ.
   struct Steps {
     void (Evaluation::*trials)();
     void (Evaluation::*timing)();
@@ -409,54 +428,56 @@ class Evaluation {
   JudgedProblem& problem_;
   EvaluationRequest request_;
   protocol::Channel channel_;
-  std::optional<Stopwatch> watch_;  ///< of verdict_.phases_s
+  std::optional<Stopwatch> watch_;  ///< measures verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   const BaselineProcesses* baselines_ = nullptr;
   std::unique_ptr<Gate> gate_;
   bool gated_ = false;  ///< all subjects are timed by the gate
   GateCosts gate_costs_;
-  std::vector<std::size_t> gate_slots_;                      ///< of the calls that a block can have
+  std::vector<std::size_t> gate_slots_;                      ///< slots of the calls of a block
   std::map<std::string, std::vector<double>> single_times_;  ///< of single calls, if they count
-  bool copies_ = false;                                ///< outputs are copied inside of gated times
-  bool is_alone_ = false;                              ///< gated calls are alone: BlockKind::kAlone
-  double alone_ms_ = 0;                                ///< what no call alone takes
-  std::map<std::size_t, std::int64_t> timed_digests_;  ///< of outputs at the end of gated times
-  bool held_ = false;  ///< timed calls start when all of their work has been queued
-  protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< by which they are timed
-  bool beside_kernels_ = false;      ///< baselines are timed as beside a kernel
-  bool is_aside_ = false;            ///< calls are not those that count
-  std::vector<DeviceTimes> traced_;  ///< of calls by the device's records, since it was cleared
-  std::vector<DeviceTimes> looked_;  ///< the same of blocks that were looked at
-  std::uint64_t blocks_ = 0;         ///< of the candidate, so far
-  std::uint64_t first_look_ = 0;     ///< before which of them
-  Digests seen_outputs_, repeated_outputs_;  ///< of what calls gave, and gave more than once
-  bool outputs_repeat_ = false;              ///< answers to other inputs may rightly be the same
-  std::vector<protocol::VeilKey> veils_;     ///< of the sets that are timed next
-  std::size_t next_slot_ = 0;                ///< of calls that are discarded
-  std::vector<std::size_t> asked_slots_;     ///< of the candidate's last block
+  bool copies_ = false;    ///< outputs are copied inside of gated times
+  bool is_alone_ = false;  ///< each call is made alone (BlockKind::kAlone)
+  double alone_ms_ = 0;    ///< time of an empty call of that kind
+  std::map<std::size_t, std::int64_t> timed_digests_;  ///< of outputs, when time ended
+  bool held_ = false;  ///< the stream is blocked until all work of a timed call is queued
+  protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< the clock of timed calls
+  bool beside_kernels_ = false;      ///< baselines are timed by the method for kernels
+  bool is_aside_ = false;            ///< the present calls count in no score
+  std::vector<DeviceTimes> traced_;  ///< the device's records of calls since this was cleared
+  std::vector<DeviceTimes> looked_;  ///< the device's records of traced blocks
+  std::uint64_t blocks_ = 0;         ///< number of the candidate's blocks so far
+  std::uint64_t first_look_ = 0;     ///< the block that the first traced block precedes
+  Digests seen_outputs_, repeated_outputs_;  ///< digests of all outputs; of repeated ones
+  bool outputs_repeat_ = false;              ///< honest answers to different inputs may be equal
+  std::vector<protocol::VeilKey> veils_;     ///< keys of the sets that are timed next
+  std::size_t next_slot_ = 0;                ///< the next slot of a discarded call
+  std::vector<std::size_t> asked_slots_;     ///< slots of the candidate's last block
   double lead_ms_ = 0;
-  std::map<std::string, WalledSide> walls_;  ///< by side
-  /// What was seen of others' work: before walls are calibrated and after, and beside baselines.
+  std::map<std::string, WalledSide> walls_;  ///< by subject
+  /// Probes for others' work on the GPU: around calibrate_walls(), and around blocks of baselines.
   DeviceLook calibration_look_, baseline_look_;
   bool frozen_ = false;
-  std::optional<double> stopped_at_s_;  ///< its processor's time when it was frozen
-  double ran_stopped_s_ = 0;            ///< by how much that has grown while it was, in all
-  bool unwritten_ = false;              ///< see is_unwritten(): of the first wrong result
-  bool reads_unwritten_ = false;        ///< see reads_unwritten(): of the first wrong trial
+  std::optional<double> stopped_at_s_;  ///< its processor time when it was stopped
+  double ran_stopped_s_ = 0;            ///< its processor time while it was stopped, in total
+  bool unwritten_ = false;              ///< is_unwritten() of the first wrong result
+  bool reads_unwritten_ = false;        ///< reads_unwritten() of the first wrong trial
   PoisonOrder poisons_;
   double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
-  bool called_ = false;      ///< one call has come back
+  bool called_ = false;      ///< a call has ended
   bool as_built_ = false;    ///< a module's weights are what its constructor made
-  bool has_chosen_ = false;  ///< that is no longer to be decided
-  std::optional<double> as_built_ratio_;  ///< worst_ratio of an answer as built that may be right
-  protocol::BuiltBody built_{};           ///< of the model that was built last
-  bool has_dead_kernels_ = false;         ///< its kernels change nothing
-  double quickest_ms_ = 0;  ///< of the calls after the first, messages included; 0 before
+  bool has_chosen_ = false;  ///< as_built_ is final
+  std::optional<double>
+      as_built_ratio_;  ///< JudgedAnswer::worst_ratio of an answer as built that may be right
+  protocol::BuiltBody built_{};    ///< of the last built model
+  bool has_dead_kernels_ = false;  ///< see run_ablation()
+  double quickest_ms_ =
+      0;  ///< of the shortest call after the first, messages included; 0: no such call
   bool by_kernelbench_;
-  /// Near misses, and answers to further sets.
+  /// Results of near misses, and of answers to further sets.
   std::vector<TrialResult> asked_again_;
-  /// See is_right_afresh(): the distribution that was asked, and whether it was right.
+  /// See is_right_afresh(): the distribution, and whether the answers were right.
   std::optional<std::pair<std::string, bool>> asked_afresh_;
   protocol::Clock::time_point start_ = protocol::Clock::now();
   Verdict verdict_;
