@@ -13,7 +13,7 @@
 namespace kbench::worker {
 namespace {
 
-/// Draws beside the trials, of which means are known.
+/// Draws other than the trials', whose mean outputs a trivial answer may use.
 constexpr std::uint32_t kOtherDraws = 3;
 
 at::Tensor mean_of(const at::Tensor& output) {
@@ -25,7 +25,7 @@ bool by_kernelbench(const JudgedProblem& problem) {
   return kernelbench_row(problem.options().precision) != nullptr;
 }
 
-/// kbench's own check with nothing left out; nothing where that is the one that was made.
+/// kbench's own check with nothing left out. Nothing if the problem was opened with that check.
 std::optional<JudgeOptions> whole_check(const JudgeOptions& options) {
   const auto* row = kernelbench_row(options.precision);
   if (row == nullptr && options.distributions && options.distributions_off.empty())
@@ -37,7 +37,7 @@ std::optional<JudgeOptions> whole_check(const JudgeOptions& options) {
   return whole;
 }
 
-/// The name of what catches an answer there: its input distribution.
+/// The input distribution on which an answer was caught.
 std::string distribution_of(const std::string& caught_by) {
   return caught_by.starts_with("trial ") ? kDrawnDistribution : caught_by;
 }
@@ -70,7 +70,8 @@ void Audit::look_at_other_draws() {
   const auto trials = static_cast<std::uint32_t>(problem_.options().trials);
   std::uint32_t draws = kOtherDraws;
   if (by_kernelbench(problem_)) {
-    // There is one more, and the model's state goes on from call to call: in their order.
+    // One set follows the trials: that of the timed calls. The model's state persists between
+    // calls, so the trials' sets are drawn before it, in order.
     for (std::uint32_t trial = 0; trial < trials; ++trial) problem_.trial_set(trial);
     draws = 1;
   }
@@ -132,7 +133,7 @@ void Audit::run_distribution(const std::string& distribution) {
       problem_, slot, distribution, open.size(), [&](std::size_t i) -> JudgedAnswer {
         const Given given = give(open[i], set);
         const auto* outputs = std::get_if<std::vector<at::Tensor>>(&given);
-        // What it cannot answer does not catch it.
+        // An answer that does not apply to these inputs is not caught by them.
         return outputs == nullptr ? JudgedAnswer{} : judge(*outputs, set);
       });
   for (std::size_t i = 0; i < results.size(); ++i) {
@@ -170,7 +171,7 @@ std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem) 
       if (!answer.caught_by.empty())
         answers[name].would_be_caught_by = distribution_of(answer.caught_by);
   } catch (const ProblemFailure& failure) {
-    // What KernelBench takes for a problem need not be one for kbench.
+    // kbench may reject a problem that KernelBench accepts.
     for (const std::string& name : names) answers[name].why = failure.message;
   }
   return answers;

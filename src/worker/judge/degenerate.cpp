@@ -13,23 +13,23 @@
 namespace kbench::worker {
 namespace {
 
-/// A reference that takes longer is not called more often than candidates need.
+/// Slower references are called only for candidates, because further calls would take too long.
 constexpr double kSlowReference_ms = 5000;
-/// Elements of each output that are looked at, spread over all of it.
+/// Inspected elements of each output, spread over the whole output.
 constexpr std::int64_t kInspected = 1 << 16;
-/// An answer that passes for two outputs is within the tolerance of both, so these differ by no
-/// more than twice that: of an element's own size and the root of the mean square of all, half and
-/// half. The largest of all elements is no smaller than either.
+/// A right answer is off by at most the tolerance times (|element| + rms), which is at most twice
+/// the largest element. So two outputs with the same right answer differ by at most four times the
+/// tolerance times the largest element.
 constexpr double kSurely = 4;
 
-/// Some elements of a tensor, the same ones of each tensor of its shape, in double precision.
+/// Some elements of a tensor in double precision. Tensors of equal shape give the same elements.
 at::Tensor looked_at(const at::Tensor& tensor) {
   const at::Tensor flat = tensor.reshape({-1});
   const std::int64_t step = std::max<std::int64_t>((flat.numel() + kInspected - 1) / kInspected, 1);
   return flat.slice(0, 0, flat.numel(), step).to(at::kDouble).cpu().contiguous();
 }
 
-/// The largest absolute value of all finite elements; 0 where there is none.
+/// The largest absolute value of the finite elements; 0 if there are none.
 double largest_of(const at::Tensor& tensor) {
   if (tensor.numel() == 0 || !tensor.is_floating_point()) return 0;
   const auto largest = [](const at::Tensor& some) {
@@ -41,8 +41,8 @@ double largest_of(const at::Tensor& tensor) {
   return largest(at::where(at::isfinite(tensor), tensor, at::zeros({}, tensor.options())));
 }
 
-/// Whether no answer can be right for both, `a` and `b` being looked_at() of one output, or of what
-/// is given for it. `allowed`: what an element of either may be off by, at most.
+/// True if no answer is right for both. `a`, `b`: looked_at() of one output, or of an answer to it.
+/// `allowed`: tolerance times the largest element of either output.
 bool surely_differ(const at::Tensor& a, const at::Tensor& b, double allowed) {
   if (a.sizes() != b.sizes()) return true;
   const double* x = a.const_data_ptr<double>();
@@ -55,10 +55,10 @@ bool surely_differ(const at::Tensor& a, const at::Tensor& b, double allowed) {
   return false;
 }
 
-/// What is needed of a trial's outputs when its set is gone.
+/// The data of a trial's outputs that are needed after its set is gone.
 struct Looked {
   std::vector<at::Tensor> outputs;
-  std::vector<double> allowed;  ///< what an element may be off by, at most
+  std::vector<double> allowed;  ///< of each output: tolerance times the largest element
 };
 
 Looked look_at(const JudgedProblem& problem, const InputSet& set) {
@@ -72,7 +72,7 @@ Looked look_at(const JudgedProblem& problem, const InputSet& set) {
   return looked;
 }
 
-/// Whether the set's inputs may be the answer to it.
+/// True if the set's inputs may be the right answer.
 bool may_be_inputs(const Looked& looked, const InputSet& set) {
   for (std::size_t i = 0; i < looked.outputs.size(); ++i) {
     const at::Tensor* input = input_for(set, set.expected()[i]);
@@ -82,7 +82,7 @@ bool may_be_inputs(const Looked& looked, const InputSet& set) {
   return true;
 }
 
-/// Whether one answer may be right for both trials. Each has weights of its own, too.
+/// True if one answer may be right for both trials, although their weights differ as well.
 bool may_be_alike(const Looked& a, const Looked& b) {
   if (a.outputs.size() != b.outputs.size()) return false;
   for (std::size_t i = 0; i < a.outputs.size(); ++i)
@@ -91,10 +91,10 @@ bool may_be_alike(const Looked& a, const Looked& b) {
   return true;
 }
 
-/// The answers that some elements of two trials do not rule out.
+/// The trivial answers that the inspected elements of two trials do not exclude.
 std::vector<std::string> open_answers(JudgedProblem& problem) {
   InputSet& first = problem.trial_set(0);
-  // What a call has to write beside its outputs is no answer's.
+  // A trivial answer does not write to inputs.
   if (std::ranges::any_of(first.inputs(), &Slot::mutated)) return {};
   const Looked looked = look_at(problem, first);
   const bool inputs = may_be_inputs(looked, first);
@@ -134,7 +134,7 @@ std::optional<std::vector<std::string>> passing_trivial_answers(JudgedProblem& p
     release_idle_memory(problem.options().device);
     return passing;
   } catch (const ProblemFailure&) {
-    // Candidates will meet it, if it is not for want of memory.
+    // Candidates will get the same failure, unless memory was short only for this check.
   } catch (const c10::OutOfMemoryError&) {
   } catch (const CandidateFailure& failure) {
     if (failure.outcome != Outcome::kOutOfMemory) throw;
