@@ -9,36 +9,37 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 
-// What the judge's own clock says of times that a candidate's process tells: it can write over its
-// clock, the driver's functions and its own messages, but not make the judge's seconds shorter. And
-// what else times are held against, whoever took them.
+// Checks of times by the judge's own clock. A candidate's process can overwrite its clock, the
+// driver's functions and its own messages, but it cannot make the judge's clock slower. Also other
+// checks of times, which apply to all subjects.
 namespace kbench::worker {
 namespace {
 
 constexpr int kEmptyCalls = 5;
 
 constexpr int kFloorCalls = 11;
-/// Up to so many times the floor a time tells more of launching than of the kernel.
+/// A time of at most this many empty kernels depends more on the launch than on the kernel.
 constexpr double kLaunchBound = 1.5;
 
-/// A call that does anything takes some of its time.
+/// The least fraction of a time that remains after the overhead is subtracted, because every call
+/// takes some time.
 constexpr double kLeastOwn = 0.1;
 
-/// Longer than another context's turn, after which it is again this one's: on an H100 a look of 3
-/// ms saw each context that had something to do, one of 2 ms did not.
+/// Longer than the time slice of another context, after which this context runs again. On an H100,
+/// probes of 3 ms found each context that had work, and probes of 2 ms did not.
 constexpr double kLook_ms = 3;
-/// By no more than that a reference could look slower than it is.
+/// Other work may make a baseline seem slower by at most this fraction.
 constexpr double kMostShared = 0.05;
 
-/// Of each side: a few calls tell what a caller feels.
+/// Limits of the calls of each subject for SideTiming::wall_ms.
 constexpr double kWallBudget_ms = 20;
 constexpr int kMostWallCalls = 10;
-/// Of less than that a few launches are the reason.
+/// A few launches can explain a shorter idle time.
 constexpr double kLeastIdle_ms = 0.1;
-/// So much longer than the wall a time has to be before one of the two clocks is doubted.
+/// A time above the wall time by more than this factor means that one of the two clocks is wrong.
 constexpr double kWallSlack = 1.05;
-/// So far a time may be from the span of the device's own records, which take some time themselves
-/// of each kernel and were taken of other calls.
+/// The most by which a time may differ from the span of the device's own records. The records are
+/// of other calls, and recording a kernel takes time.
 constexpr double kSpanSlack = 0.1;
 constexpr double kSpanSlack_ms = 0.005, kSpanSlackOfLaunch_ms = 0.002;
 
@@ -47,7 +48,7 @@ constexpr double kSpanSlack_ms = 0.005, kSpanSlackOfLaunch_ms = 0.002;
 bool Evaluation::tells_its_times() const { return has_host_code() && !gated_; }
 
 bool Evaluation::flushes() const {
-  // Where times measure no GPU, a flush is only noise in what the judge's clock sees.
+  // If no GPU is timed, a flush only adds noise to the judge's times.
   return problem_.options().cold_cache && problem_.device().timing_method() != "wall";
 }
 
@@ -55,13 +56,13 @@ void Evaluation::poison_outputs(std::span<const std::size_t> slots) {
   const Poison poison = poisons_.next_timed();
   for (const std::size_t slot : slots) sets_[slot].poison = poison;
   if (!tells_its_times()) return;
-  // Where memory holds few sets, calls of a block share them.
+  // If memory has few sets, several calls of a block use the same one.
   for (const std::size_t slot : std::set(slots.begin(), slots.end()))
     for (const auto& work : sets_[slot].work)
       problem_.device().fill(work.buffer.data(), poison_byte(poison), work.buffer.size_bytes());
 }
 
-/// Copies outputs as a module's process does after each call.
+/// Copies outputs as the process of a module or an extension does after each call.
 void Evaluation::copy_as_kept(std::size_t from, std::size_t to) {
   auto& device = problem_.device();
   for (std::size_t i = 0; i < sets_[from].work.size(); ++i) {
@@ -70,7 +71,7 @@ void Evaluation::copy_as_kept(std::size_t from, std::size_t to) {
     if (from != to) {
       device.copy(target.data(), source.data(), source.size_bytes());
     } else {
-      // Where there is memory for one set only, its halves have to do, there and back.
+      // If memory has only one set, copies half of the buffer to the other half and back.
       const std::size_t half = source.size_bytes() / 2;
       device.copy(source.data() + half, source.data(), half);
       device.copy(source.data(), source.data() + half, half);
@@ -101,14 +102,18 @@ double Evaluation::empty_call_ms(bool kept) {
   return least;
 }
 
-/// What a wall holds beside the calls. The judge finds it by doing the same itself, on the buffers
-/// that both processes use, while the candidate is frozen: what is asked of the candidate's process
-/// it could stretch, and would have that much taken off. Of several times the shortest: what
-/// disturbs adds to it, and an overhead that is too small only leaves an honest claim unconfirmed,
-/// while one that is too large has room for work to be hidden in. What depends on the candidate
-/// (buffers of its own model that are restored, how long its process takes to wake up) is not in
-/// it. Whoever could disturb even the shortest, by work left on the GPU, is seen by
-/// look_for_others().
+/// Measures the part of a wall time that is not the calls' work. The judge does this work itself,
+/// on the buffers that both processes use, while the candidate's process is stopped. That process
+/// could stretch work that it is asked to do, and the longer time would then be subtracted from its
+/// wall time.
+///
+/// The overhead is the shortest of several times, because disturbances add to a time. If the
+/// overhead is too small, an honest time may stay unconfirmed. If it is too large, a process can
+/// hide work in it. Work left on the GPU could disturb even the shortest time; look_for_others()
+/// detects it.
+///
+/// The overhead leaves out what depends on the candidate: restoring buffers of its own model, and
+/// the time until its process wakes up.
 void Evaluation::calibrate_walls() {
   walls_.clear();
   calibration_look_ = baseline_look_ = {};
@@ -136,7 +141,7 @@ bool Evaluation::is_shared() {
 std::map<std::string, std::vector<double>> Evaluation::bound_times(
     const std::map<std::string, std::vector<double>>& told, Timing& timing) {
   timing.trust = !gated_ ? "own_code" : is_alone_ ? "bounded" : "own_clock";
-  // Nobody but kbench's own code had a say.
+  // Only kbench's own code took these times.
   if (!tells_its_times()) return told;
   std::map<std::string, std::vector<double>> bounds;
   for (const auto& [side, times] : told) {
@@ -152,7 +157,7 @@ std::map<std::string, std::vector<double>> Evaluation::bound_times(
   const int calls = blocks.empty() ? 1 : blocks.front().counted;
   const bool confirmed = confirms(bounds.at("candidate"), told.at("candidate"), calls);
   timing.trust = confirmed ? "confirmed" : "self_reported";
-  // Never two methods in one ratio: with the candidate's the baselines' are taken by the wall, too.
+  // A ratio needs the same method for both times, so baselines have their bounds as well.
   return confirmed ? told : bounds;
 }
 
@@ -192,7 +197,7 @@ std::map<std::string, double> Evaluation::wall_times(const std::vector<TimedSide
 }
 
 void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
-  // Whoever tells its times waits inside of them, which takes longer than to be measured.
+  // A reported time includes a wait for the device, which takes longer than the method's overhead.
   if (!tells_its_times() && clock_ == protocol::TimeClock::kEvents)
     timing.overhead_ms = problem_.device().overhead_ms(flushes(), held_);
   if (!timing.overhead_ms) return;
@@ -203,16 +208,16 @@ void Evaluation::take_overhead_off(TimedRun& run, Timing& timing) {
 
 void Evaluation::check_against_floor_and_wall(const Timing& timing) {
   const SideTiming& candidate = timing.sides.at("candidate");
-  // A bound holds more than the work of a call.
+  // A wall-clock bound includes more than a call's work.
   const bool by_device = timing.trust != "self_reported";
   const double with_overhead_ms = candidate.median_ms + timing.overhead_ms.value_or(0);
   if (by_device && with_overhead_ms <= kLaunchBound * timing.floor_ms.value_or(0))
     flag("launch_bound");
-  // The device cannot have worked for longer than the caller waited.
+  // The device cannot work for longer than the caller waits.
   const double wall_ms = candidate.wall_ms.value_or(std::numeric_limits<double>::infinity());
   if (candidate.median_ms > kWallSlack * wall_ms) flag("time_above_wall");
-  // Events and the device's records are two clocks, of which neither has launching in it; they are
-  // read at different times, which a throttled device makes different.
+  // Events and the device's records are two clocks without launch costs. They time different calls,
+  // which differ on a throttled device.
   const auto& flags = verdict_.record.flags;
   const bool throttled = std::ranges::find(flags, "throttled") != flags.end();
   if (timing.method.str().starts_with("events_held") && candidate.span_ms && !throttled) {
@@ -220,7 +225,7 @@ void Evaluation::check_against_floor_and_wall(const Timing& timing) {
                             kSpanSlackOfLaunch_ms * static_cast<double>(verdict_.record.launches);
     if (std::abs(candidate.median_ms - *candidate.span_ms) > slack_ms) flag("span_differs");
   }
-  // Of a process that tells its times, what it told holds what its host code takes, too.
+  // The reported time of a candidate's process also includes its host code.
   const auto bound = timing.bounds.find("candidate");
   const double waits_ms =
       bound != timing.bounds.end() ? bound->second.told_ms : candidate.wall_ms.value_or(0);
