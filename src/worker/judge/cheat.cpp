@@ -9,17 +9,18 @@
 #include "worker/compare/element_counts.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// What tells a wrong answer that is no mistake: it was not made by the call that it is given for.
+// Wrong answers that are cheats and not mistakes, because the call did not compute its output.
 namespace kbench::worker {
 namespace {
 
-/// Answers of fewer elements may be equal by chance.
+/// Outputs with fewer elements may be equal by chance.
 constexpr std::int64_t kTellingElements = 16;
-/// A race or two leave less than that wrong, of elements.
+/// A rare race makes a smaller fraction of the elements wrong.
 constexpr double kMuchWrong = 0.1;
 constexpr std::int64_t kMix = 0x9e3779b97f4a7c1;
 
-/// One value everywhere comes out of many mistakes.
+/// True if it proves something that another output is equal. A constant proves nothing, because
+/// many mistakes give one value everywhere.
 bool tells(const at::Tensor& output) {
   return output.numel() >= kTellingElements && !is_constant(output);
 }
@@ -93,7 +94,7 @@ void Evaluation::refuse_timed_shortcut(std::size_t slot, const TrialResult& resu
     time_once(slot);
     less = is_wrong();
   } catch (const CandidateFailure&) {
-    return;  // what it did in a timed call is known already
+    return;  // a failure of the further calls proves no shortcut; the timed output is still wrong
   }
   if (less)
     throw CandidateFailure{Outcome::kCheat, "timed_shortcut",

@@ -11,20 +11,21 @@
 #include "worker/compare/element_counts.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// Whose kernels a candidate runs, and whether they matter.
+// Whose kernels a candidate runs, and if they compute the answer.
 namespace kbench::worker {
 
 using protocol::MessageType;
 
 namespace {
 
-/// Blocks of timed calls that are looked at: by others than those that are checked a candidate
-/// could earn its time. One of the first, of which there are so many in any case, and of so many
-/// others one.
+/// Traced blocks are chosen at random, so a candidate cannot run its own kernels only in them. One
+/// is among the first kFirstBlocks (kFirstRoughBlocks without a GPU), because every timing has that
+/// many. Of the later blocks, one in kUnlookedBlocks is traced.
 constexpr std::uint64_t kFirstBlocks = 4, kFirstRoughBlocks = 2;
 constexpr std::uint64_t kUnlookedBlocks = 6;
 
-/// The one value that is nearest to all elements, as a tensor of that shape.
+/// The value that minimizes the largest difference from all elements, expanded to the tensor's
+/// shape.
 at::Tensor middle_of(const at::Tensor& tensor) {
   const auto [least, most] = at::aminmax(tensor);
   return (least / 2 + most / 2).expand(tensor.sizes());
@@ -46,7 +47,7 @@ void Evaluation::take_class(const protocol::CalledBody& called) {
   record.kernel_class = now_own ? now_library ? "mixed" : "own" : now_library ? "library" : "none";
 }
 
-/// Of any call so far, also of one that was not looked at.
+/// The read may have been in any call so far, also in an untraced one.
 void Evaluation::take_read_back() {
   flag(protocol::kNotedFlags[protocol::kInputsReadBack]);
   if (verdict_.record.kernel_class == "own") verdict_.record.kernel_class = "mixed";
@@ -78,7 +79,7 @@ void Evaluation::look_at_block(Block block) {
     time_walled(slots, block, true);
   }
   clock_ = clock;
-  // Of calls that do not count the records say nothing.
+  // Records of discarded calls do not count.
   const auto first =
       traced_.size() - std::min(traced_.size(), static_cast<std::size_t>(block.counted));
   looked_.insert(looked_.end(), traced_.begin() + static_cast<std::ptrdiff_t>(first),
@@ -106,7 +107,7 @@ void Evaluation::check_own() const {
   throw CandidateFailure{Outcome::kRejected, "not_own_kernels", what};
 }
 
-/// Nothing but its kernels computes for a kernel candidate.
+/// In a kernel candidate, nothing but its kernels computes.
 bool Evaluation::may_have_dead_kernels() const {
   const auto& found = verdict_.record.kernel_class;
   return request_.kind != CandidateKind::kKernel && (found == "own" || found == "mixed");
@@ -142,7 +143,7 @@ bool Evaluation::is_decisive(InputSet& set, const std::vector<at::Tensor>& earli
 Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::Tensor>& earlier) {
   freeze(false);
   problem_.device().synchronize();
-  sets_[slot].poison = kPoison;  // of which no right answer is made
+  sets_[slot].poison = kPoison;  // NaN: no right answer consists of it
   protocol::Message message;
   try {
     message = send_call(slot, protocol::CallMode::kAblation);
@@ -150,7 +151,8 @@ Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::
     return Ablation::kUnknown;
   }
   const auto called = called_of(message);
-  // On a GPU others launch kernels, too, or replay them, whom nobody holds back.
+  // On a GPU kbench cannot skip kernels that other code launches or replays. The trace then shows
+  // launches.
   const bool all_held = called && (problem_.options().device == "cpu" || called->launches == 0) &&
                         called->unseen == 0;
   if (called && (called->noted >> protocol::kInputsReadBack & 1u) != 0) take_read_back();
@@ -169,17 +171,17 @@ Evaluation::Ablation Evaluation::ablate_in_distributions() {
   int needed = 0;
   int unneeded = 0;
   for (const std::string& distribution : problem_.distributions()) {
-    // Almost all of that answer is an earlier one.
+    // Almost all of this answer equals an earlier answer, which memory may still contain.
     if (distribution == kNearDistribution || !problem_.enter_distribution(kSlot, distribution))
       continue;
     const Ablation result = ablate(kSlot, earlier);
     if (result == Ablation::kUnneeded) ++unneeded;
     if (result != Ablation::kNeeded) continue;
-    // Only now: after a whole call memory would still hold the right answer.
+    // Only after the ablation run, because a whole call leaves its right answer in memory.
     call(kSlot);
     if (judge_outputs(kSlot, problem_.slot_set(kSlot)).wrong_elements == 0) ++needed;
   }
-  // One that leaves a rare kind of inputs to its kernel does the work of the others elsewhere.
+  // A candidate whose kernels serve only a rare kind of inputs computes most answers without them.
   if (needed > unneeded) return Ablation::kNeeded;
   return unneeded > 0 ? Ablation::kUnneeded : Ablation::kNothing;
 }
@@ -197,16 +199,17 @@ void Evaluation::run_ablation() {
     result = ablate(slot, earlier);
   }
   if (result == Ablation::kUnneeded || result == Ablation::kNothing) {
-    // With such inputs a kernel may have nothing to do, as one that replaces what is below zero.
+    // With these inputs a kernel may have nothing to do, such as one that replaces negative
+    // numbers.
     try {
       const Ablation further = ablate_in_distributions();
       if (further != Ablation::kNothing) result = further;
     } catch (const CandidateFailure&) {
       result = Ablation::kUnknown;
     } catch (const ProblemFailure&) {
-      // Memory has no room for more inputs; the first result holds.
+      // Memory is too short for more inputs; the first result stays.
     } catch (const c10::OutOfMemoryError&) {
-      // As above.
+      // The same.
     }
   }
   if (result == Ablation::kNeeded) return;
