@@ -11,11 +11,11 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/judging.hpp"
 
-// What is said of a wrong answer besides that it is wrong. None of it changes an outcome.
+// Further details of a wrong answer, for messages. They change no outcome.
 namespace kbench::worker {
 namespace {
 
-/// "4.7e-4", "1e-4": two digits at most, without the zeros that fmt leaves.
+/// "4.7e-4", "1e-4": at most two digits, without fmt's zeros.
 std::string short_number(double value) {
   std::string text = fmt::format("{:.1e}", value);
   const std::size_t e = text.find('e');
@@ -24,7 +24,7 @@ std::string short_number(double value) {
   return fmt::format("{}e{}", digits, std::stoi(text.substr(e + 1)));
 }
 
-/// While it lives, a model of the judge's is in eval mode.
+/// During its lifetime, a model of the judge is in eval mode.
 class EvalModeSpan {
  public:
   EvalModeSpan(ProblemHost& host, const pybind11::object& model)
@@ -33,7 +33,7 @@ class EvalModeSpan {
     try {
       host_.leave_eval_mode(switched_.parts);
     } catch (const ProblemFailure&) {
-      // It sets attributes of the problem's own modules alone.
+      // Only attributes of the problem's own modules are set, so only the problem's code can fail.
     }
   }
   EvalModeSpan(const EvalModeSpan&) = delete;
@@ -47,7 +47,7 @@ class EvalModeSpan {
   SwitchedToEval switched_;
 };
 
-/// While it lives, a set has other answers of the reference.
+/// During its lifetime, a set has other answers of the reference.
 class OtherAnswers {
  public:
   OtherAnswers(InputSet& set, Answers answers) : set_(set), answers_(std::move(answers)) {
@@ -62,7 +62,7 @@ class OtherAnswers {
   Answers answers_;
 };
 
-/// Whether they are of the same shapes and types.
+/// True if shapes and types are equal.
 bool are_alike(const std::vector<at::Tensor>& some, const std::vector<at::Tensor>& others) {
   return std::ranges::equal(some, others, [](const at::Tensor& a, const at::Tensor& b) {
     return a.sizes() == b.sizes() && a.scalar_type() == b.scalar_type();
@@ -113,7 +113,7 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
     if (!own) return {};
     Answers answers = set.answer(problem_.host(), *own, set.eager_errors());
     set.restore();
-    // What is right in both modes does not tell them apart.
+    // An answer that is right in both modes does not show which mode the candidate uses.
     if (!are_alike(answers.outputs, set.expected()) ||
         are_right(set.expected_outputs(), answers.outputs, problem_.options().precision))
       return {};
@@ -136,7 +136,7 @@ std::string Evaluation::eval_mode_words(std::size_t slot) {
     flag(kFlag);
     return fmt::format("; the answer is right if both models are in eval mode{}", kOption);
   } catch (const CandidateFailure&) {
-    // The mismatch stands whatever happens here.
+    // The outcome stays `mismatch`, whatever happens here.
   } catch (const ProblemFailure&) {
   } catch (const c10::Error&) {
   }

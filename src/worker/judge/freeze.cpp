@@ -6,14 +6,15 @@
 #include "worker/device/host_tasks.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// A candidate's process is stopped while others are timed, and while the inputs of its own timed
-// calls are made.
+// Stops a candidate's process while others are timed, and while the inputs of its own timed calls
+// are drawn.
 namespace kbench::worker {
 namespace {
 
-/// Of a processor all that a process uses while it is stopped, over all times, is less than this.
+/// The limit of a stopped process's processor time, in total.
 constexpr double kStillStopped_s = 0.001;
-/// What one that never comes to stop may use of it until that is found.
+/// A process that does not stop may use this much processor time while the judge waits for it to
+/// stop.
 constexpr double kMostStopping_s = 0.01;
 
 }  // namespace
