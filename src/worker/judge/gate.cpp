@@ -9,20 +9,21 @@
 #include "worker/candidate/judged_candidate.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// Calls of a block that are queued behind a gate and timed by the judge's clock, while the process
-// that queued them is stopped. TIMING.md describes how, and what each rule is against.
+// Calls of a block that are queued behind a gate. The judge's clock times them while the process
+// that queued them is stopped. TIMING.md describes the steps, and the cheat that each rule
+// prevents.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
-/// A process that has not queued its calls by then waits for the GPU inside of one.
+/// Limits for queueing a block. A process that takes longer waits for the GPU inside of a call.
 constexpr double kLeastQueueing_ms = 100, kQueueingFactor = 5;
-/// A block takes no longer than that times what it took before the gate was closed.
+/// Limits for a block, relative to its time with an open gate.
 constexpr double kRunFactor = 20, kLeastRun_ms = 1000;
-/// Longer than a time slice of another context: in 3 ms its work is a gap.
+/// Longer than a time slice of another context, so that its work is a gap in the probe's readings.
 constexpr double kProbe_ms = 3;
-/// In other blocks it only shows when it starts.
+/// In other blocks the probe only shows when the judge's kernel starts.
 constexpr double kStart_ms = 0.01;
 
 template <typename T>
@@ -40,13 +41,14 @@ CandidateFailure other_place() {
   return {Outcome::kCrash, "protocol", "the candidate's process named outputs that do not exist"};
 }
 
-/// The output at a place that a candidate's process named.
+/// The output at a place that a candidate's process reported. Throws CandidateFailure if the place
+/// is not inside of the memory.
 at::Tensor view_of(const SharedBuffer& memory, const protocol::OutputPlace& place,
                    const at::Tensor& like) {
   if (place.dims > protocol::OutputPlace::kMaxDims ||
       place.dims != static_cast<std::uint32_t>(like.dim()))
     throw other_place();
-  std::uint64_t last = 0;  // element
+  std::uint64_t last = 0;  // index of the last element
   for (std::int64_t i = 0; i < like.dim(); ++i) {
     const std::int64_t stride = place.strides[static_cast<std::size_t>(i)];
     if (stride < 0 || stride > like.numel()) throw other_place();
@@ -120,8 +122,8 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
 }
 
 std::vector<protocol::VeilKey> Evaluation::draw_encrypted(std::span<const std::size_t> slots) {
-  // Inputs of a baseline may be known: they are the last candidate's, whose outputs are still to be
-  // compared.
+  // A baseline may know its inputs. They stay those of the candidate's last block, because that
+  // block's outputs are still to be compared.
   if (request_.baseline) return {};
   std::vector<protocol::VeilKey> keys(slots.size());
   for (auto& key : keys) key = {protocol::random_nonce(), protocol::random_nonce()};
@@ -135,7 +137,7 @@ bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
   device.synchronize();
   device.start_guard();
   for (std::size_t i = 0; i < keys.size(); ++i)
-    problem_.slot_set(slots[i]).encrypt_inputs(device, keys[i]);  // again: decrypts
+    problem_.slot_set(slots[i]).encrypt_inputs(device, keys[i]);  // the second call decrypts
   if (flushes()) device.flush_cache();
   device.finish_queued();
   return device.end_guard();
@@ -180,9 +182,9 @@ GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind k
   const auto places =
       queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), kind);
   freeze(true);
-  // Only now are the inputs drawn: whatever was computed before, it was not their answers.
+  // The inputs are drawn after the process has stopped, so it cannot have computed their answers.
   const auto keys = draw_encrypted(slots);
-  // No process can know which of its blocks are watched for long.
+  // Chosen at random, so no process can know which of its blocks have a long probe.
   const bool is_probed = slots.empty() || protocol::random_nonce() % 2 == 0;
   const GatedBlock block = run_queued(slots, keys, is_probed ? kProbe_ms : kStart_ms);
   gate_->switches_ms.push_back(block.times.switch_ms);
@@ -191,8 +193,9 @@ GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind k
   return block;
 }
 
-/// Notes what outputs are when the clock has stopped, and copies those in the process's own memory
-/// to where the judge compares them. Its GPU work could still write to either.
+/// Takes a digest of the outputs after the clock has stopped. Copies outputs in the process's own
+/// memory to the buffers where the judge compares them. The process's GPU work could still write to
+/// both.
 void Evaluation::keep_queued(std::span<const std::size_t> slots,
                              std::span<const protocol::OutputPlace> places) {
   if (request_.baseline) return;

@@ -3,22 +3,23 @@
 
 #include "worker/judge/evaluation.hpp"
 
-// Blocks of gated calls of all subjects, and what shows that a block did other work than its calls.
+// Blocks of gated calls for all subjects, and checks for work outside of the calls' time.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
 constexpr int kSingleCalls = 8;
-/// Single calls are slower than calls of a block by up to so much, and by what they are slower for
-/// the baseline: weights that a block's first call brings into the cache, for example.
+/// Single calls may be slower than calls of larger blocks by this time or fraction, and by this
+/// factor times the same difference of the baseline. For example, the first call of a block brings
+/// weights into the cache.
 constexpr double kSingleSlack_ms = 0.002, kSingleSlack = 0.1, kCommonSlack = 1.25;
-/// Their times, if they count.
+/// Number of times of single calls, if these times count.
 constexpr std::size_t kSingleTimes = 24;
-/// A call alone takes some of its time, whatever an empty one takes.
+/// The least fraction of a call's time that remains after the time of an empty call is subtracted.
 constexpr double kLeastAlone = 0.1;
-/// If the judge lost its processor for longer while a word appeared, the block is repeated, at most
-/// so many times in a row: its time has that in it.
+/// A block's time includes the time for which the judge lost its processor while a word appeared.
+/// Blocks with more than this are repeated, at most so many in a row.
 constexpr double kMostBlind_ms = 0.005;
 constexpr int kMostBlindBlocks = 8;
 
@@ -101,7 +102,8 @@ void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging)
   constexpr int kMostVoidBlocks = 2;
   if (++gate_->void_blocks < kMostVoidBlocks) return;
   if (&judging != this) throw NoSuchTimes{"gpu_shared"};
-  // Another user of the GPU disturbs empty blocks of a baseline, too.
+  // Another user of the GPU would disturb empty blocks of a baseline, too. gate_costs() then
+  // throws.
   for (const auto& [baseline, process] : *baselines_) process->gate_costs();
   if (block.worked_ahead)
     throw CandidateFailure{
@@ -124,7 +126,7 @@ void Evaluation::add_single_calls(std::map<std::string, std::vector<double>>& si
 }
 
 void Evaluation::count_late_ends(TimedRun& run) {
-  if (is_alone_) return;  // the start of the judge's kernel is in these times
+  if (is_alone_) return;  // these times include the start of the judge's kernel
   const auto calls = static_cast<double>(gate_slots_.size());
   auto& times = run.measurements.at("candidate");
   for (const auto& [name, process] : *baselines_) {
@@ -138,7 +140,8 @@ void Evaluation::count_late_ends(TimedRun& run) {
 }
 
 void Evaluation::compare_with_single_calls(const TimedRun& run) {
-  if (gate_slots_.size() < 2 || is_alone_) return;  // nothing can be computed together
+  if (gate_slots_.size() < 2 || is_alone_)
+    return;  // a block has one call, so no calls can be computed together
   std::map<std::string, std::vector<double>> single_ms;
   for (const auto& [name, times] : run.measurements) single_ms[name];
   add_single_calls(single_ms);

@@ -7,22 +7,22 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 
-// What comes before the first timed block behind a gate: memory, rehearsals, the costs of an empty
-// block, and how many calls a block has.
+// Preparations for the first timed block behind a gate: memory, calls with an open gate, the costs
+// of an empty block, and the number of calls in a block.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
 constexpr double kGateLimit_s = 60;
-/// Empty blocks that find out what a block costs.
+/// Number of empty blocks that measure GateCosts.
 constexpr int kEmptyBlocks = 5;
-/// Of these, those that show that others use the GPU.
+/// If this many of them were disturbed, others use the GPU.
 constexpr int kDisturbedBlocks = 2;
-/// By so much a block is shortened that cannot be queued.
+/// If a block cannot be queued, its number of calls is divided by this.
 constexpr std::size_t kFewerCalls = 4;
-/// More calls are not needed in a block that takes so long; and a block takes no longer than that,
-/// if it can have fewer.
+/// A block needs no more calls if it takes kEnoughBlock_ms for each subject. No subject's block
+/// should take above kMostBlock_ms, but it has at least one call.
 constexpr double kEnoughBlock_ms = 8, kMostBlock_ms = 100;
 constexpr std::size_t kLeastOutputs_bytes = std::size_t{256} << 20;
 
@@ -35,7 +35,7 @@ SharedBuffer Evaluation::output_memory(std::size_t calls) {
     if (tensor.role == BoundTensor::Role::kInput) inputs += tensor.info.bytes();
     if (tensor.role == BoundTensor::Role::kOutput) outputs += tensor.info.bytes();
   }
-  // torch's allocator does not use all of it, and calls need memory for more than their outputs.
+  // torch's allocator leaves some of it unused, and calls need memory for temporaries.
   std::size_t wanted = kLeastOutputs_bytes + 2 * calls * outputs + 8 * (inputs + outputs);
   if (request_.kind == CandidateKind::kKernel) wanted = 1;
   const std::size_t granule = device.granularity();
@@ -60,7 +60,7 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
     protocol::Message message;
     wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
   }
-  // Those of trials come first: timed slots use their models.
+  // In order, so that the trials' slots come first: timed slots use their models.
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   if (!gate_) {
     auto gate = std::make_unique<Gate>();
@@ -74,11 +74,12 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
   }
   gate_->switches_ms.clear();
   gate_->starts_ms.clear();
-  // A baseline's is ready since an earlier candidate.
+  // A baseline's gate may be ready from an earlier candidate.
   if (gate_->ready_calls == slots.size() && gate_->copies == copies) return;
   gate_->ready_calls = 0;
   gate_->copies = copies;
-  // With an open gate first: allocators, lazy loading and autotuners would wait for a closed one.
+  // The first calls have an open gate, because allocators, lazy loading and autotuners would wait
+  // for a closed one.
   for (int i = 0; i < 2; ++i) {
     gate_->queueing_ms = 0;
     const auto start = protocol::Clock::now();
@@ -129,7 +130,8 @@ bool Evaluation::opens_gate() {
   if (options.clock != protocol::TimeClock::kGate || problem_.device().timing_method() == "wall")
     return false;
   try {
-    // Also if stored times stand for the baseline's: its process shows what a block costs.
+    // Required even if stored times replace the baselines', because a baseline's process measures
+    // the costs of a block.
     const auto has_process = [&](const std::string& name) { return baselines_->contains(name); };
     if (baselines_->empty() || !std::ranges::all_of(problem_.baselines(), has_process))
       throw NoSuchTimes{"gate_no_baseline"};
