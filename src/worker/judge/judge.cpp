@@ -41,7 +41,7 @@ json looks_json(const std::map<std::string, DeviceLook>& looks) {
   return told;
 }
 
-/// Serves one driver.
+/// Serves the driver's requests.
 class Judge {
  public:
   explicit Judge(Channel channel) : channel_(std::move(channel)) {}
@@ -56,7 +56,7 @@ class Judge {
         send(MessageType::kProblemFailure,
              {{"cause", failure.cause}, {"message", failure.message}, {"log", failure.log}});
       } catch (const CandidateFailure& failure) {
-        // Outside of an evaluation the only device errors are the reference's own.
+        // Outside of an evaluation, only the reference's own calls can fail on the device.
         send(MessageType::kProblemFailure,
              {{"cause",
                failure.outcome == Outcome::kOutOfMemory ? std::string(kDoesNotFit) : failure.cause},
@@ -92,7 +92,7 @@ class Judge {
         warm_up(json::parse(message.body).at("device"));
         return probe();
       default:
-        return;  // a kGo that came after the candidate had already failed
+        return;  // a kGo for a candidate that has already failed
     }
   }
 
@@ -126,7 +126,7 @@ class Judge {
                                       {"trivial_answers", std::move(passing)}});
   }
 
-  /// Of the device's memory; 0 where it cannot be told.
+  /// Free memory of the device; 0 if unknown.
   std::uint64_t free_bytes() {
     try {
       return problem_->device().free_bytes();
@@ -143,7 +143,7 @@ class Judge {
     try {
       release_memory(device);
     } catch (const ProblemFailure&) {
-      // The next problem will be told what does not work.
+      // The next problem will report the failure.
     }
   }
 
@@ -182,7 +182,7 @@ class Judge {
       name_written_source(verdict.record);
     else if (verdict.record.cause == kNoRoom || (verdict.record.outcome != Outcome::kCorrect &&
                                                  !problem_->first_changed_source().empty()))
-      problem_->redraw();  // what it wrote is no fault of those that follow
+      problem_->redraw();  // the next candidates must not get the changed inputs
     json answer{{"record", to_json(verdict.record)},
                 {"raw_ms", verdict.raw_ms},
                 {"phases_s", verdict.phases_s},
@@ -202,7 +202,7 @@ class Judge {
     send(MessageType::kVerdict, answer);
   }
 
-  /// Its process loads while the candidate is judged.
+  /// Takes the process of a baseline, which loads while the candidate is judged.
   void add_baseline(const json& request, std::vector<Fd> fds) {
     if (!problem_ || fds.empty()) throw Error("got a baseline's process without a problem");
     EvaluationRequest process;
@@ -226,7 +226,8 @@ class Judge {
     send(MessageType::kAudited, {{"answers", answers}, {"distributions_left_out", left_out}});
   }
 
-  /// The candidate ran with inputs that it could write to: whatever changed, it wrote.
+  /// Names the input that the candidate wrote. Its inputs were writable, so only the candidate can
+  /// have changed them.
   void name_written_source(Record& record) {
     const std::string changed = problem_->first_changed_source();
     problem_->redraw();
@@ -236,7 +237,8 @@ class Judge {
     record.message = fmt::format("the candidate wrote to {}, which is read-only", changed);
   }
 
-  /// Tells the driver that timing is next and waits until it says that the device is quiet.
+  /// Tells the driver that timing is next. Returns when the driver answers that no other process
+  /// starts work on the device.
   void wait_for_go() {
     send(MessageType::kPhase, {{"phase", "timing"}});
     Message message;
@@ -257,7 +259,7 @@ class Judge {
 
   Channel channel_;
   std::optional<JudgedProblem> problem_;
-  BaselineProcesses baselines_;  ///< of the open problem
+  BaselineProcesses baselines_;  ///< processes of the open problem's baselines
 };
 
 }  // namespace
@@ -267,7 +269,7 @@ int judge_main(Fd channel, std::uint64_t nonce) {
     Judge(Channel(std::move(channel), nonce, protocol::kMaxBody)).serve();
     return 0;
   } catch (const std::exception& error) {
-    // The judge's log is the driver's only way to learn why it died.
+    // The driver learns only from the judge's log why the judge ended.
     fmt::print(stderr, "kbench judge: {}\n", error.what());
     return 1;
   }
