@@ -12,19 +12,19 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 
-// An evaluation by KernelBench's rules: one model of the candidate's own, one call a trial, and
-// times of the candidate first and the reference after it. What kbench's rules would say besides is
-// a flag.
+// Judges a candidate by KernelBench's rules: one model for all trials, one call in each trial, and
+// times of the candidate before those of the reference. If kbench's own rules give another outcome,
+// that is a flag.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
-/// Of a call in the CPU executor or in Triton's interpreter.
+/// Limit of a call in the CPU executor or in Triton's interpreter.
 constexpr double kExecutorLimit_s = 60;
-/// Without a GPU a time says nothing, and need not take long.
+/// Few calls, because times without a GPU prove nothing.
 constexpr int kWallCalls = 3;
-/// KernelBench leaves a candidate correct that fails so while it is timed.
+/// Causes of failures in timed calls after which KernelBench still counts a candidate as correct.
 constexpr std::array<std::string_view, 3> kLeftUntimed{"forward_raised", "candidate_raised",
                                                        "out_of_memory"};
 
@@ -32,7 +32,7 @@ constexpr std::array<std::string_view, 3> kLeftUntimed{"forward_raised", "candid
 
 double Evaluation::kernelbench_time_left_s() const {
   const std::chrono::duration<double> used = protocol::Clock::now() - start_;
-  // What is slow without a GPU is not what KernelBench finds slow.
+  // KernelBench's limit is for a GPU. Without one, calls are slower.
   const bool on_cpu = problem_.options().device == "cpu";
   const double left = on_cpu ? kExecutorLimit_s : kKernelbenchLimit_s - used.count();
   if (left <= 0)
@@ -43,7 +43,8 @@ double Evaluation::kernelbench_time_left_s() const {
   return request_.asked_limit_s > 0 ? std::min(request_.asked_limit_s, left) : left;
 }
 
-/// Its process builds the model before any inputs, and says how it multiplies from then on.
+/// Lets the process build its model before any inputs exist. The reference then uses the math modes
+/// that the process reports.
 void Evaluation::build_kernelbench_model() {
   const protocol::ModelBody body{0, 0, 0};
   channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&body), sizeof body});

@@ -6,8 +6,9 @@
 
 #include "worker/judge/evaluation.hpp"
 
-// Answers that are wrong by so little that the order of additions may decide. Whether such an
-// answer is right must not differ from run to run, so other inputs of the same distribution decide.
+// Answers that are wrong by so little that the order of additions may decide. The verdict on such
+// an answer must not change from run to run, so answers to other inputs of the same distribution
+// decide.
 namespace kbench::worker {
 namespace {
 
@@ -15,10 +16,11 @@ using FurtherSet = JudgedProblem::FurtherSet;
 
 constexpr std::array<FurtherSet, 3> kFresh{{{.number = 1}, {.number = 2}, {.number = 3}}};
 constexpr std::array<FurtherSet, 1> kNoisy{{{.noisy = true}}};
-/// In a record the name of a distribution with noise ends so.
+/// Ends the name of a distribution with noise in a record.
 constexpr std::string_view kNoisySuffix = "+noise";
-/// Distributions of few values. Equal inputs become equal addends; in a long sum all roundings then
-/// go one way. Noise tells whether it is the sum that is off.
+/// Distributions with few different values. Equal inputs become equal addends, and in a long sum of
+/// those all roundings go in one direction. If the answer to inputs with noise is right, such a sum
+/// caused the error.
 constexpr std::array<std::string_view, 3> kFewValued{"small_integers", "zeros", "denormals"};
 
 }  // namespace

@@ -5,12 +5,12 @@
 #include "worker/compare/element_counts.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// What memory holds before a call, and what the answer says of it: unwritten elements, and answers
-// that depend on what the call has not written.
+// Contents of memory before a call, and checks that depend on them: for elements that a call did
+// not write, and for answers that depend on memory that the call did not write.
 namespace kbench::worker {
 namespace {
 
-/// A number that changes if anything is added to it, which a huge one or a NaN need not.
+/// Numbers that change if anything is added to them. Huge numbers and NaN may stay as they are.
 constexpr Poison kTelling = 0x3f, kTellingBesideIt = 0x40;
 
 }  // namespace
@@ -23,8 +23,8 @@ std::int64_t Evaluation::count_unwritten(std::size_t slot, std::int64_t least) {
   for (const at::Tensor& output : outputs)
     count += is_byte ? count_filled(output, poison_byte(poison)) : output.numel();
   if (count == 0 || count < least) return 0;
-  // An answer may hold such elements by right: zeros, -1, or NaN to which something was added. What
-  // a call writes is the same after another filling; what it leaves is that filling.
+  // A right answer may contain elements like the filling: zeros, −1, or NaN plus a number. Elements
+  // that the call writes stay the same after another filling; others take the new filling.
   const auto first = copy_outputs(slot);
   sets_[slot].poison = poison == kTelling ? kTellingBesideIt : kTelling;
   freeze(false);
@@ -87,7 +87,8 @@ void Evaluation::run_poisons_left() {
     note_wrong(slot, set, result, true);
     verdict_.record.correctness.push_back(result);
     refuse_old_outputs(slot, result, seen_outputs_);
-    // It was right after other contents: those decide, or a race does.
+    // Answers were right after other contents, so either the content or a race makes this one
+    // wrong.
     check_repeatable(slot, true);
     decide_mismatch(slot);
   }
