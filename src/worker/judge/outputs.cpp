@@ -6,13 +6,13 @@
 
 #include "worker/judge/evaluation.hpp"
 
-// What timed calls gave: looked at after each block, and when all are over.
+// Checks the outputs of timed calls, after each block and after the last one.
 namespace kbench::worker {
 namespace {
 
-/// Timed outputs that are compared, of those that lie in memory when timing ends.
+/// Number of outputs that are compared after the last block.
 constexpr std::size_t kCheckedTimedSets = 2;
-/// Of so many blocks before that an output of one is compared, of a call of it chosen by chance.
+/// After one in this many blocks, at random, an output of one random call is compared.
 constexpr std::uint64_t kUncheckedBlocks = 2;
 
 }  // namespace
@@ -21,7 +21,7 @@ void Evaluation::look_at_timed_outputs() {
   std::vector<std::size_t> suspicious;
   for (const std::size_t slot : asked_slots_)
     if (remember_outputs(slot)) suspicious.push_back(slot);
-  // Without a GPU there are two blocks: each is looked at.
+  // Without a GPU there are only two blocks, so each is checked.
   const bool few = problem_.device().timing_method() == "wall";
   if (few || protocol::random_nonce() % kUncheckedBlocks == 0)
     check_timed_output(asked_slots_[protocol::random_nonce() % asked_slots_.size()]);
@@ -31,8 +31,8 @@ void Evaluation::look_at_timed_outputs() {
 }
 
 void Evaluation::check_timed_outputs() {
-  // Chosen when all timed calls are over, so that no call can know whether it counts. Other sets
-  // hold inputs that no call has seen.
+  // Chosen after all timed calls, so no call can know that its output is checked. The other slots
+  // have inputs that no call has had.
   auto slots = asked_slots_;
   std::shuffle(slots.begin(), slots.end(), std::mt19937_64(protocol::random_nonce()));
   slots.resize(std::min(slots.size(), kCheckedTimedSets));
@@ -47,7 +47,8 @@ void Evaluation::check_timed_output(std::size_t slot) {
     problem_.look_closer(slot);
     result = judge_outputs(slot, problem_.slot_set(slot));
   }
-  // After they have been compared: what was compared is what they were.
+  // After the comparison, which proves that the compared outputs are those from the end of the
+  // time.
   refuse_late_write(slot);
   if (result.wrong_elements == 0) return;
   refuse_old_outputs(slot, result, repeated_outputs_);

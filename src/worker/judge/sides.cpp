@@ -8,20 +8,21 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 
-// Blocks of timed calls: of the candidate, by what its process tells, and of baselines here.
+// Blocks of timed calls: the candidate's, whose times its process reports, and the baselines',
+// which run in this process unless they are gated.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
-/// Eleven days: who tells more makes sums of it that are no numbers.
+/// Eleven days. Longer times could make sums infinite.
 constexpr double kLongestCall_ms = 1e9;
 
 CandidateFailure other_times() {
   return {Outcome::kCrash, "protocol", "the candidate's process sent invalid times"};
 }
 
-/// While it lives, and if `tf32`, products and convolutions in fp32 may use TF32.
+/// During its lifetime, products and convolutions in fp32 may use TF32, if `tf32`.
 class MathSpan {
  public:
   MathSpan(ProblemHost& host, bool tf32) : host_(host), before_(tf32 ? host.math_modes() : 0) {
@@ -35,7 +36,7 @@ class MathSpan {
   MathSpan& operator=(const MathSpan&) = delete;
 
  private:
-  static constexpr std::uint32_t kBothTf32 = 3;  // of ProblemHost::math_modes()
+  static constexpr std::uint32_t kBothTf32 = 3;  // bits of ProblemHost::math_modes()
   ProblemHost& host_;
   std::uint32_t before_;
   bool is_set_ = false;
@@ -65,17 +66,17 @@ std::vector<double> Evaluation::time_candidate(Block block) {
   if (has_host_code() && block.counted > 0 && !is_aside_ && is_looked_before())
     gated_ ? trace_gated_block() : look_at_block(block);
   if (clock_ == protocol::TimeClock::kGate) return time_gated(*this, block);
-  // What it has seen, in a block before or when it was handed the buffers, it could answer from
-  // memory.
+  // New inputs: the candidate may have stored answers to those of an earlier block, or to those
+  // that its buffers had at first.
   const auto unseen = static_cast<std::size_t>(unseen_calls(block));
   if (unseen > 0) problem_.refresh_timed(unseen);
   const auto slots = slots_of(block);
   if (!is_aside_) veil_inputs(slots, block);
   auto times = time_walled(slots, block);
-  // Before the reference works on them: what it makes of other inputs would be no answer.
+  // Before the reference uses these inputs, because its answers to changed inputs would be wrong.
   const auto asked = std::span(slots).last(unseen);
   refuse_written(asked);
-  // What is timed beside is in no score, and must not stand for what is.
+  // Only outputs of calls that count in a score are checked.
   if (block.counted > 0 && !is_aside_) {
     asked_slots_.assign(asked.begin(), asked.end());
     look_at_timed_outputs();
@@ -88,7 +89,8 @@ bool Evaluation::veils_inputs() const {
 }
 
 void Evaluation::encrypt_inputs(InputSet& set, const protocol::VeilKey& key) {
-  // The candidate's process decrypts what its plan names, by the same numbers, and nothing else.
+  // Encrypts only inputs of the plan, because the candidate's process decrypts only these. Both
+  // derive the key from BoundTensor::index.
   for (const BoundTensor& tensor : request_.plan.tensors) {
     if (tensor.role != BoundTensor::Role::kInput) continue;
     const SharedBuffer& source = slot_of(set, tensor).source;
@@ -98,7 +100,7 @@ void Evaluation::encrypt_inputs(InputSet& set, const protocol::VeilKey& key) {
 
 void Evaluation::veil_inputs(std::span<const std::size_t> slots, Block block) {
   veils_.clear();
-  // Kernels alone: in other processes the wall holds all that a block does.
+  // Not for other processes, because the wall-clock bound includes all work of a block.
   if (!veils_inputs() || block.counted == 0) return;
   veils_.resize(slots.size());
   for (auto i = static_cast<std::size_t>(block.discarded); i < slots.size(); ++i) {
@@ -112,7 +114,8 @@ void Evaluation::time_once(std::size_t slot) { time_walled({&slot, 1}, {.discard
 std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, Block block,
                                             bool looks) {
   const bool walled = tells_its_times();
-  // A request of their own, so that the clock can be looked at between them and those that count.
+  // Discarded calls have a request of their own, so that the judge can read its clock between them
+  // and the counted calls.
   const auto discarded = slots.first(walled ? static_cast<std::size_t>(block.discarded) : 0);
   const auto counted = slots.subspan(discarded.size());
   poison_outputs(slots);
@@ -120,8 +123,9 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   const auto start = protocol::Clock::now();
   freeze(false);
   refuse_running_stopped();
-  // Both are there from the start: while a process waits for the second one the device idles, and
-  // the first call after that takes longer. Who counts on what is asked next needs no request.
+  // Sends both requests at once. If the process had to wait for the second one, the device would
+  // idle, and the next call would take longer. A process that works ahead can guess the second
+  // request anyway.
   if (!discarded.empty()) ask_for_times(discarded, false);
   if (!counted.empty()) ask_for_times(counted, looks);
   protocol::Message before, after;
@@ -243,8 +247,8 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
   auto& device = problem_.device();
   const auto slots = slots_of(block);
   std::vector<double> times;
-  // Work that waits for a block could end before its end, or begin after its start: which of the
-  // two is looked at nobody knows.
+  // Work of a candidate could wait for this block, and end before the block ends or begin after it
+  // starts. The probe comes before or after the block at random, so such work cannot avoid it.
   const bool looks = block.counted > 0 && !is_aside_;
   const bool looks_before = protocol::random_nonce() % 2 == 0;
   if (looks && looks_before) look_for_others(baseline_look_);
@@ -257,14 +261,14 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
     if (flushes()) {
       device.flush_cache();
     } else if (veils_inputs()) {
-      // Lifting a veil leaves a candidate's inputs in the cache, so far as they fit.
+      // Decrypting leaves a candidate's inputs in the cache, as far as they fit.
       encrypt_inputs(set, {1, 1});
       encrypt_inputs(set, {1, 1});
     }
     device.lead(lead_ms());
     const auto call = [&] {
       set.call(problem_.host(), model);
-      // As in a candidate's process, whose call has ended when all of its streams have.
+      // As in a candidate's process: a call ends when all of its streams are idle.
       if (tells_its_times()) device.synchronize();
     };
     device.time_by(clock_, call, held_, times);
@@ -274,7 +278,8 @@ std::vector<double> Evaluation::time_baseline(const std::string& baseline, Block
   device.synchronize();
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (looks && !looks_before) look_for_others(baseline_look_);
-  // Its discarded calls are in no bound: nobody works ahead in them.
+  // A baseline's discarded calls are in no bound, because kbench's own code does not work ahead in
+  // them.
   if (tells_its_times() && block.counted > 0 && !is_aside_)
     walls_[baseline].blocks.push_back({0, block.counted, 0, took.count(),
                                        median({times.begin() + block.discarded, times.end()})});

@@ -10,24 +10,24 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/changed_weights.hpp"
 
-// The half of an evaluation that comes after correctness: both sides timed, timed outputs checked.
-// What asks each side for its times is in evaluation_sides.cpp.
+// The second part of an evaluation, after correctness: times all subjects and checks outputs of
+// timed calls. sides.cpp requests the times of each subject.
 namespace kbench::worker {
 namespace {
 
-/// Of each side, calls of which the device's records are read beside those that count.
+/// Limits of the calls of each subject that are traced in addition to the timed ones.
 constexpr double kTracedBudget_ms = 20;
 constexpr int kMostTracedCalls = 5;
-/// Where the judge's clock bounds times, and the budget lasts: told times that agree among
-/// themselves must not end the measuring before the bounds do.
+/// The fewest wall-clock bounds of each subject before precise reported times may end the
+/// measurement, if the budget suffices. Otherwise it could end while the bounds still differ.
 constexpr std::size_t kFewestBounds = 10;
-/// Of these, those that have to be left when others are set aside.
+/// The fewest bounds that must remain after blocks with throttling are removed.
 constexpr std::ptrdiff_t kFewestBoundsLeft = 5;
 
-/// Calls of each side that tell how long a lead may be.
+/// Number of calls of each subject that choose_lead() measures.
 constexpr int kLeadCalls = 3;
-/// Whoever took so long by the host's clock, which holds some tenths of a millisecond more, can
-/// have the longest.
+/// Calls of subjects with a longer known time are not measured, because they allow kMostLead_ms. A
+/// known time is by the host's clock, which includes some tenths of a millisecond of other work.
 constexpr double kSurelyLong_ms = kMostLead_ms / kLeadShare + 1.5;
 
 }  // namespace
@@ -54,25 +54,26 @@ void Evaluation::time_subjects() {
   std::vector<TimedSide> sides;
   const auto timed = problem_.timed_slots();
   const auto unseen = static_cast<int>(timed.size());
-  // Those whose models the timed slots use come first.
+  // The owners of the models come first, because the timed slots use these models.
   std::vector<std::size_t> with_weights;
   for (const std::size_t slot : timed) with_weights.push_back(problem_.owner(slot));
   std::optional<ChangedWeights> weights;
   if (request_.kind != CandidateKind::kModule) weights.emplace(problem_, with_weights);
   with_weights.insert(with_weights.end(), timed.begin(), timed.end());
-  // Whoever could work ahead in calls that are discarded is asked for new answers there, too.
+  // A process that reports its times could work ahead in discarded calls, so they also need inputs
+  // of their own.
   const int most = tells_its_times() ? unseen : std::numeric_limits<int>::max();
   verdict_.failed_baselines = problem_.failed_baselines();
   for (const auto& baseline : problem_.baselines()) {
     if (!prepare_baseline(baseline)) continue;
-    // Both sides have as many calls in a block: those that follow others without a gap are
-    // faster, by 2 % of 8 ms on an H200.
+    // All subjects have equally many calls in a block, because a call that follows another one
+    // without a gap is faster: by 2 % of 8 ms on an H200.
     sides.push_back({baseline,
                      [&, baseline](Block block) { return time_baseline(baseline, block); },
                      baseline == "eager" ? problem_.reference_ms() : 0, unseen, most});
   }
   if (!verdict_.failed_baselines.empty()) flag("baseline_failed");
-  // Of one that it has seen it may know the answer.
+  // The candidate may know the answer with weights that it has seen.
   const auto time_with_other_weights = [&](Block block) {
     if (weights && !is_aside_ && weights->change()) renew_weights(with_weights);
     return time_candidate(block);
@@ -82,20 +83,20 @@ void Evaluation::time_subjects() {
   limits.budget_s = problem_.options().timing_budget_s;
   if (tells_its_times()) limits.min_blocks = kFewestBounds;
   const bool on_gpu = problem_.device().timing_method() != "wall";
-  // Where no GPU's time is measured, the wall clock is only told; it need not be narrowed down.
+  // If no GPU is timed, the time is only reported and need not be precise.
   limits.rough = !on_gpu;
-  // In one and the same set the first calls would show the others' inputs.
+  // If there is only one set, discarded calls would show the inputs of the counted calls.
   limits.discard = problem_.slots() > problem_.resident() && !gated_;
-  // What host code of the candidate's own queues could run beside the stream that is held.
   clock_ = on_gpu ? problem_.options().clock : protocol::TimeClock::kEvents;
   if (clock_ == protocol::TimeClock::kGate && !gated_) clock_ = protocol::TimeClock::kEvents;
+  // Not with host code of the candidate: its own streams could run while the default one is
+  // blocked.
   held_ = problem_.options().held && !has_host_code() && on_gpu && !gated_ &&
           clock_ != protocol::TimeClock::kHost;
   choose_lead(sides);
   TimedRun run = measure(sides, limits);
-  // Of a process that tells its times the bounds say what the host's clock sees.
   watch_->lap("timing");
-  // Before anything else is called: of calls that are in no score nobody asks.
+  // Before any further call, because such calls overwrite the outputs and count in no score.
   check_timed_outputs();
   if (gated_) {
     count_late_ends(run);
@@ -104,6 +105,7 @@ void Evaluation::time_subjects() {
   watch_->lap("timed_outputs");
   if (is_shared()) return leave_untimed(run);
   std::map<std::string, double> walls;
+  // For a process that reports its times, the wall-clock bounds have the host's time already.
   if (on_gpu && !tells_its_times()) walls = wall_times(sides, run);
   const auto traced = trace(sides, run);
   refuse_written();
@@ -119,8 +121,8 @@ void Evaluation::time_subjects() {
   take_overhead_off(run, timing);
   held_ = false;
   note_states(run);
-  // What the judge's clock saw of a block goes with it. A median of fewer bounds would be no risk
-  // for who does nothing in some blocks and has the GPU throttled in others.
+  // A throttled block loses its wall-clock bound as well. Enough bounds must remain: a candidate
+  // could compute nothing in some blocks, and cause throttling in the others.
   const auto fewest = tells_its_times() ? kFewestBoundsLeft : kFewestUnthrottled;
   for (const auto& [side, aside] : set_throttled_aside(run, fewest))
     if (const auto walled = walls_.find(side); walled != walls_.end())
@@ -135,7 +137,7 @@ void Evaluation::time_subjects() {
   const auto& candidate = times.at("candidate");
   for (const auto& side : sides) {
     const auto& measurements = times.at(side.name);
-    // Of bounds there is one for each block.
+    // There is one wall-clock bound for each block.
     const auto block = [&](const std::string& name) {
       return timing.trust == "self_reported" ? 1 : run.block_sizes.at(name);
     };
@@ -185,7 +187,7 @@ void Evaluation::leave_untimed(const TimedRun& run) {
 
 std::shared_ptr<const OtherTimes> Evaluation::time_beside_kernels(std::vector<TimedSide> sides,
                                                                   TimingLimits limits) {
-  limits.min_blocks = 0;  // nothing of this is bounded, and nobody works ahead
+  limits.min_blocks = 0;  // these calls have no bounds, and kbench's own code does not work ahead
   for (TimedSide& side : sides) side.max_calls = std::numeric_limits<int>::max();
   std::erase_if(sides, [](const TimedSide& side) { return side.name == "candidate"; });
   if (sides.empty()) return nullptr;
@@ -215,11 +217,11 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
   while (true) {
     std::vector<TimedSide> sides = asked;
     if (gated_)
-      for (TimedSide& side : sides) side.max_counted = 1;  // each is many calls
+      for (TimedSide& side : sides) side.max_counted = 1;  // a gated block gives one time
     try {
       return measure_sides(sides, limits, state);
     } catch (const HoldFailed&) {
-      // Never two methods in one ratio: where one side cannot be held, none is.
+      // A ratio needs the same method for both times, so no subject has a blocked stream.
       held_ = false;
     } catch (const NoSuchTimes& none) {
       if (gated_) throw;
