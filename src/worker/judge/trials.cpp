@@ -11,7 +11,8 @@
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/judging.hpp"
 
-// The part of an evaluation that tells right from wrong: trials, input distributions, repetitions.
+// The part of an evaluation that decides if answers are right: trials, input distributions and
+// repeated calls.
 namespace kbench::worker {
 
 JudgedAnswer Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
@@ -71,22 +72,23 @@ void Evaluation::run_trials() {
     }
     const bool fits = result.wrong_elements == 0 || NearMisses(1).takes(result);
     if (!has_chosen_ && !chooses_weights(slot, result, fits)) {
-      --trial;  // once more, with its weights made in another way
+      --trial;  // the same trial again, after its weights were made in the other way
       is_again = true;
       continue;
     }
     if (trial > 0 && !fits && !mismatched && is_right_if_given(slot, set)) {
       near = NearMisses(problem_.options().trials);
-      trial = -1;  // all trials once more
+      trial = -1;  // all trials again
       continue;
     }
     poisons_.note_compared(sets_[slot].poison);
     check_state(slot, set);
-    // Asked about when all trials are over.
+    // Near misses are decided after all trials.
     const bool missed =
         result.wrong_elements > 0 && !is_old_output(slot, seen_outputs_) && near.takes(result);
     const bool wrong = result.wrong_elements > 0 && !missed;
-    // Nearer than that, the other trials tell at which row it is right.
+    // After a smaller error the other trials follow, because they show at which precision row the
+    // answer is right.
     const bool clearly =
         wrong && !(result.max_rel_error.value_or(0) <= precision_rows().back().tolerance);
     if (wrong) note_wrong(slot, set, result, !mismatched);
@@ -99,7 +101,8 @@ void Evaluation::run_trials() {
     watch_->lap("compare");
     if (trial == 0 || (wrong && !mismatched)) check_repeatable(slot, wrong);
     if (trial == 0 && result.wrong_elements == 0) check_undefined(slot, set);
-    // A sample of kept weights may be among those that change in one trial.
+    // Several trials: a candidate may compare a few weights with its copy, and notice the change of
+    // one trial by luck.
     constexpr int kTrialsOfWeights = 3;
     if (trial < kTrialsOfWeights && result.wrong_elements == 0) check_weights_read(slot);
     if (!wrong) check_next_calls(slot);
@@ -114,7 +117,8 @@ void Evaluation::run_trials() {
   run_poisons_left();
 }
 
-/// Where the reference keeps state: calls in a row, each with other inputs, after the trial's own.
+/// For a reference that keeps state: makes consecutive calls with other inputs, after the trial's
+/// own call.
 void Evaluation::check_next_calls(std::size_t slot) {
   if (!problem_.is_stateful()) return;
   constexpr std::uint32_t kNextCalls = 2;
@@ -126,7 +130,8 @@ void Evaluation::check_next_calls(std::size_t slot) {
     check_red_zones(slot);
     const auto result = judge_outputs(slot, problem_.slot_set(slot));
     if (result.wrong_elements == 0) continue;
-    // An error grows with the state that is carried on; the models of other trials are asked, too.
+    // Not wrong, because errors grow with the state that calls keep. Models of other trials make
+    // such calls, too.
     if (NearMisses(1).takes(result)) {
       flag(kNearToleranceFlag);
       continue;
@@ -143,7 +148,7 @@ void Evaluation::check_next_calls(std::size_t slot) {
 void Evaluation::check_state(std::size_t slot, InputSet& set) {
   constexpr std::string_view kFlag = "state_not_updated";
   if (request_.kind == CandidateKind::kKernel) {
-    // What a plan names is an output like others.
+    // Writable state in a plan is compared like an output.
     for (std::size_t i = 0; i < set.state().size(); ++i) {
       const bool named = std::ranges::any_of(request_.plan.tensors, [&](const BoundTensor& tensor) {
         return tensor.role == BoundTensor::Role::kState && tensor.index == i && tensor.writable;
@@ -154,7 +159,7 @@ void Evaluation::check_state(std::size_t slot, InputSet& set) {
   }
   for (const auto& work : sets_[slot].work) {
     const auto& tensor = request_.plan.tensors[work.tensor];
-    // Counters of calls are of no use to anybody.
+    // Integer state, such as num_batches_tracked, only counts calls.
     if (tensor.role != BoundTensor::Role::kState || !work.view.is_floating_point()) continue;
     const double tolerance = tolerance_for(problem_.options().precision, work.view.scalar_type());
     if (compare(slot_of(set, tensor).expected, work.view, tolerance).wrong_elements > 0)
@@ -171,7 +176,7 @@ void Evaluation::refuse_written(std::span<const std::size_t> slots) {
     if (problem_.slot_set(slot).first_changed_source() != nullptr) throw problem_.input_written();
 }
 
-/// The same candidate, in the same memory, with inputs of other kinds.
+/// Judges the same candidate in the same memory on further distributions of inputs.
 void Evaluation::run_distributions() {
   share(0);
   problem_.forget_room();
@@ -216,8 +221,8 @@ bool Evaluation::run_distribution(std::size_t slot, const std::string& distribut
   }
   mismatched = mismatched || wrong;
   verdict_.record.correctness.push_back(results.front());
-  // Who leaves out a few elements by mistake gives the old answer where they alone are changed:
-  // then the next distribution tells.
+  // A candidate that misses a few elements by mistake gives the trial's answer if only these are
+  // changed. The next distribution then decides.
   const bool may_be_mistake = distribution == kNearDistribution;
   if (wrong && !may_be_mistake) refuse_old_outputs(slot, results.front(), seen_outputs_);
   if (set.first_changed_source() != nullptr) throw problem_.input_written();
@@ -250,7 +255,7 @@ void Evaluation::check_undefined(std::size_t slot, InputSet& set) {
 
 void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
   const auto first = copy_outputs(slot);
-  // A race may need several tries to show, and a wrong answer is worth the time to name its kind.
+  // A race may need several calls to show. For a wrong answer it is worth the time to find one.
   const int repeats = mismatched ? 3 : 1;
   for (int i = 0; i < repeats; ++i) {
     call(slot);
@@ -296,7 +301,8 @@ void Evaluation::decide_mismatch(std::size_t slot) {
     if (first == nullptr && result.wrong_elements > 0) first = &result;
   }
   const PrecisionRow* row = by_kernelbench_ ? nullptr : row_looked_like(worst, norm_error_);
-  // Within the tolerance asked for there are those who are off by a whole number.
+  // An error in integral values may be wrong although it is below the requested tolerance. No
+  // larger tolerance explains it.
   const double asked = tolerance_for(problem_.options().precision,
                                      problem_.slot_set(0).expected().front().scalar_type());
   if (row != nullptr && row->tolerance <= asked) row = nullptr;
