@@ -7,13 +7,13 @@
 #include "worker/device/findings.hpp"
 #include "worker/judge/evaluation.hpp"
 
-// What an evaluation learns from the executor beside results: findings, and counters.
+// Observations of calls besides their results: findings of sanitizers, and counters.
 namespace kbench::worker {
 namespace {
 
 using protocol::MessageType;
 
-/// Counting is several times slower than running.
+/// Factor of the time limit, because counting makes a call several times slower.
 constexpr double kCountingFactor = 20;
 
 template <typename Body>
@@ -70,7 +70,7 @@ void Evaluation::run_profile() {
   take_profile(message.body);
 }
 
-/// Whatever a module's process says of itself is a claim: an estimate is in no metric.
+/// The counts are a claim of the candidate's process, so estimates from them are in no metric.
 void Evaluation::take_profile(std::string_view body) {
   protocol::ProfiledBody head{};
   if (body.size() < sizeof head) return;
@@ -108,7 +108,7 @@ void Evaluation::take_profile(std::string_view body) {
     verdict_.operators.push_back({text_of(counts.name), counts.bytes, counts.flops,
                                   static_cast<FlopType>(counts.type), counts.tensor_cores != 0});
   }
-  // Of a GPU's kernels there is no more to know than how long they took.
+  // On a GPU, kernels have times but no counters.
   verdict_.counted = head.incomplete == 0 && !on_gpu;
   if (on_gpu && head.rows == 0) flag("no_cupti");
 }

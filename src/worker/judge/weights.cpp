@@ -10,21 +10,24 @@
 #include "worker/reference/changed_weights.hpp"
 #include "worker/reference/problem_values.hpp"
 
-// How a module's model gets the reference's weights. It is built under the reference's seed. If its
-// first answer is right with the weights that its constructor made, it keeps that way in all
-// trials, each of which has another seed. Otherwise it is given weights. If both ways may be right,
-// the answer with the smaller error decides. The first trial's weights may hide that two tensors
-// are exchanged, as equal ones do; if a later trial is wrong, given weights are tried there.
-// Kernels and extensions get weights as arguments. One that keeps a copy of them from call to call
-// is wrong once some weights change in place.
+// How a module's model gets the reference's weights. The model is built under the reference's seed.
+// If its first answer is right with the weights that its constructor made, models of all trials
+// keep theirs; each trial has another seed. Otherwise models are given weights. If both ways may be
+// right, the answer with the smaller error decides.
+//
+// The first trial's weights may hide that two tensors are exchanged, because they may be equal. So
+// if a later trial is wrong, given weights are tried in it.
+//
+// Kernels and extensions get weights as arguments. A candidate that keeps a copy of them is wrong
+// after some weights change in place.
 namespace kbench::worker {
 
 using protocol::MessageType;
 
 namespace {
 
-/// If other weights cause errors of so many tolerances, a right answer proves that the weights are
-/// right. Below that it may be right by chance.
+/// If other weights cause an error of at least this many tolerances, a right answer proves that the
+/// weights are right. Otherwise it may be right by chance.
 constexpr double kProvingError = 20;
 
 }  // namespace
@@ -36,7 +39,7 @@ void Evaluation::build_model(std::size_t slot) {
                                   as_built_ ? 1u : 0u, problem_.is_stateful() ? 1u : 0u};
   PackedArguments arguments;
   std::vector<int> fds;
-  // A model of another set has been built, and an extension has none.
+  // An extension has no model, and the model of another set is built already.
   if (model.owner == model.set && request_.kind == CandidateKind::kModule) {
     const JudgeOptions& options = problem_.options();
     arguments =
@@ -48,12 +51,12 @@ void Evaluation::build_model(std::size_t slot) {
   protocol::Message message;
   wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
   watch_->lap("build");
-  // What is said of a shared model was said when its own set built it.
+  // The process reported on a shared model when its owner's slot built it.
   if (model.owner == model.set) take_built(message);
 }
 
-/// Of a process that runs the candidate's code: indices that are none of the state's are passed
-/// over.
+/// Takes the report of a process that runs the candidate's code. Ignores indices that name no
+/// state.
 void Evaluation::take_built(const protocol::Message& message) {
   if (message.body.size() < sizeof built_)
     throw CandidateFailure{Outcome::kCrash, "protocol",
@@ -78,7 +81,7 @@ void Evaluation::take_built(const protocol::Message& message) {
 }
 
 bool Evaluation::chooses_weights(std::size_t slot, const JudgedAnswer& answer, bool is_right) {
-  if (!as_built_) {  // both ways may be within the tolerance: the nearer one is meant
+  if (!as_built_) {  // both ways may be within the tolerance; the smaller error decides
     has_chosen_ = true;
     if (!is_right || answer.worst_ratio > *as_built_ratio_) {
       as_built_ = true;
@@ -86,7 +89,7 @@ bool Evaluation::chooses_weights(std::size_t slot, const JudgedAnswer& answer, b
       return false;
     }
   } else {
-    // A model that holds all weights in their places would be given the same.
+    // A model with all weights in the right places would be given the same ones.
     const bool is_given = built_.is_given != 0;
     const double error = is_given || !is_right ? 0 : problem_.error_of_other_weights();
     has_chosen_ = error == 0 || error >= kProvingError;
@@ -116,7 +119,7 @@ bool Evaluation::is_right_if_given(std::size_t slot, InputSet& set) {
   asked_again_.clear();
   seen_outputs_.clear();
   repeated_outputs_.clear();
-  // share() builds the other sets' models anew.
+  // share() then builds the models of the other sets again.
   for (CandidateSet& known : sets_) known.version = 0;
   return true;
 }
@@ -130,7 +133,8 @@ void Evaluation::renew_weights(std::span<const std::size_t> slots) {
 }
 
 void Evaluation::check_weights_read(std::size_t slot) {
-  // A module may have folded and packed its own: it is built anew under another seed instead.
+  // A module may have folded or packed its weights. Its model is built again under another seed
+  // instead.
   if (request_.kind == CandidateKind::kModule || problem_.is_stateful()) return;
   const std::span<const std::size_t> slots(&slot, 1);
   {
@@ -140,7 +144,7 @@ void Evaluation::check_weights_read(std::size_t slot) {
     try {
       answers.emplace(problem_, slot);
     } catch (const ProblemFailure&) {
-      return;  // the reference has no answer with such weights, or no room for it
+      return;  // the reference has no answer with such weights, or memory is short
     } catch (const c10::OutOfMemoryError&) {
       return;
     }
