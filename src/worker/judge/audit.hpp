@@ -13,21 +13,21 @@
 
 namespace kbench::worker {
 
-/// Holds trivial answers against the check that a problem was opened with: the same trials,
-/// expected outputs, tolerances and input distributions as for a candidate. An answer that was
-/// caught is not asked again.
+/// Judges trivial answers by the check that a problem was opened with: the same trials, expected
+/// outputs, tolerances and input distributions as for a candidate. After an answer is caught, it is
+/// not judged again.
 class Audit {
  public:
-  /// `names` are those of the answers that are asked for.
+  /// `names`: the trivial answers to judge.
   Audit(JudgedProblem& problem, const std::vector<std::string>& names);
-  /// Puts back what trials need.
+  /// Restores the data that trials need.
   ~Audit() { problem_.leave_distributions(slot_); }
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
 
-  /// Asks in all trials, and then with these input distributions.
+  /// Judges the answers in all trials, and then in these input distributions.
   void run(const std::vector<std::string>& distributions);
-  /// How each fared. Where it passes, what would catch it is not known yet.
+  /// The results, by the answers' names. AuditAnswer::would_be_caught_by is not set.
   const std::map<std::string, AuditAnswer>& answers() const { return answers_; }
 
  private:
@@ -44,14 +44,14 @@ class Audit {
   JudgedAnswer judge(const std::vector<at::Tensor>& outputs, const InputSet& set) const;
 
   JudgedProblem& problem_;
-  std::size_t slot_ = 0;  ///< in which a distribution was asked last
+  std::size_t slot_ = 0;  ///< of the last distribution
   std::map<std::string, AuditAnswer> answers_;
   std::vector<Held> held_;
-  std::vector<at::Tensor> first_, means_;  ///< as Known has them
+  std::vector<at::Tensor> first_, means_;  ///< Known::first and Known::means
 };
 
-/// All trivial answers held against the check of an open problem; those that pass also against
-/// kbench's whole check, for which the problem is opened anew. Throws ProblemFailure.
+/// Judges all trivial answers by the check of an open problem. Those that pass are also judged by
+/// kbench's whole check, for which the problem is opened again. Throws ProblemFailure.
 std::map<std::string, AuditAnswer> audit(std::optional<JudgedProblem>& problem);
 
 }  // namespace kbench::worker

@@ -9,13 +9,13 @@
 
 namespace kbench::worker {
 
-/// Names of the trivial answers that pass a problem's whole check: all trials, and all
-/// distributions of inputs that apply, also those that the run leaves out. Empty: each is caught.
-/// Nothing if that could not be asked in full, and by KernelBench's rules. Answers that compute
-/// something (MadeOf::kReference) are not asked.
+/// Names of the trivial answers that pass a problem's whole check: all trials, and all input
+/// distributions that apply, including those that the run leaves out. Empty: all are caught.
+/// Nothing if the check could not be completed, or by KernelBench's rules. Leaves out answers that
+/// compute something (MadeOf::kReference).
 ///
-/// A healthy problem costs a look at some elements of two trials that candidates are asked with in
-/// any case. The problem's sets may hold other trials after it. Throws CandidateFailure if the
+/// For most problems this only inspects some elements of two trials, which candidates get as well.
+/// Afterwards the problem's slots may have other trials' sets. Throws CandidateFailure if the
 /// device fails.
 std::optional<std::vector<std::string>> passing_trivial_answers(JudgedProblem& problem);
 

@@ -14,25 +14,27 @@ namespace kbench::worker {
 
 class Evaluation;
 
-/// The processes that run the baselines of an open problem, by the baselines' names. Each is judged
-/// like a candidate's, and serves all candidates.
+/// The processes that run the baselines of an open problem, by the baselines' names. Each serves
+/// all candidates, and is judged as a candidate's process.
 using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
-/// `kAlone…`: a call whose work cannot be queued, or that changes what the next one finds. The gate
-/// is open, and the time has its host code in it.
+/// The calls of a block. `kTimed`: queued behind the gate. `kAlone`: one call with an open gate,
+/// because its work cannot be queued, or because it changes data that the next call reads; its time
+/// includes its host code. `…Traced`: its work is also traced.
 enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced };
 
 /// The gate of one process.
 struct Gate {
   GateClock clock;
-  SharedBuffer outputs;         ///< memory for its outputs, if kbench does not allocate them
-  double queueing_ms = 0;       ///< what queueing a block takes at least
-  double calls_ms = 0;          ///< what the calls of a block take about
-  std::size_t ready_calls = 0;  ///< for blocks of so many calls everything has been allocated
-  bool copies = false;          ///< outputs are copied to their buffers behind each call
-  int void_blocks = 0;          ///< those with work before their start or after their end
-  std::vector<double> switches_ms, starts_ms;            ///< of all closed blocks
-  std::map<std::string, std::vector<double>> single_ms;  ///< of blocks of one call, by subject
+  SharedBuffer outputs;         ///< memory for outputs that kbench does not allocate
+  double queueing_ms = 0;       ///< the longest time for queueing a block so far
+  double calls_ms = 0;          ///< time of a block's calls with an open gate
+  std::size_t ready_calls = 0;  ///< blocks of this many calls need no preparation; 0: none
+  bool copies = false;          ///< outputs are copied to their buffers after each call
+  int void_blocks = 0;          ///< blocks with work before their start or after their end
+  std::vector<double> switches_ms, starts_ms;  ///< GateTimes::switch_ms and GatedBlock::start_ms of
+                                               ///< all blocks with a closed gate
+  std::map<std::string, std::vector<double>> single_ms;  ///< times of single calls, by subject
 };
 
 }  // namespace kbench::worker

@@ -7,8 +7,8 @@
 
 namespace kbench::worker {
 
-/// The life of a judge's process: serves kDescribe, kOpenProblem, kEvaluate and kProbe on its
-/// channel to the driver until the driver hangs up. Returns the exit code.
+/// The main function of a judge's process. Serves the driver's requests until the driver closes the
+/// channel. Returns the exit code.
 int judge_main(Fd channel, std::uint64_t nonce);
 
 }  // namespace kbench::worker
