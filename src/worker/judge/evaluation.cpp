@@ -21,23 +21,23 @@ using protocol::MessageType;
 
 constexpr double kMinCallLimit_s = 2;
 constexpr double kCallLimitFactor = 50;
-/// What torch's own operators do in a millisecond a kernel in the executor need not.
+/// The executor may need this many times as long as torch's own operators.
 constexpr double kExecutorFactor = 500;
 constexpr double kMinExecutorLimit_s = 10;
 constexpr double kMaxExecutorLimit_s = 60;
-constexpr double kFirstCallLimit_s = 30;  // of a module
+constexpr double kFirstCallLimit_s = 30;  // of a module or an extension
 constexpr double kMapLimit_s = 60;
-/// What an executor gets to say where a call was that took too long.
+/// Additional time for the executor to report the position of a call that takes too long.
 constexpr double kSayWhere_s = 1;
-constexpr std::chrono::seconds kEndLimit{10};  // of a process that has said why it ends
+constexpr std::chrono::seconds kEndLimit{10};  // for a process to end after it has reported why
 
 CandidateFailure claimed_failure(std::string_view body) {
   auto claim = protocol::claimed_failure(body);
   return {claim.outcome, std::move(claim.cause), std::move(claim.message)};
 }
 
-/// What a process says of its end is its last message. A module that has written one itself goes on
-/// behind it, and says more or stays.
+/// Throws unless the process ends. The report of a failure is the last message of a process. A
+/// module that has written such a message itself would send more, or would not end.
 void expect_end(protocol::Channel& channel) {
   protocol::Message more;
   if (channel.receive(more, protocol::Clock::now() + kEndLimit) == protocol::ReceiveStatus::kClosed)
@@ -59,7 +59,7 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
       baselines_(baselines),
       poisons_(trial_seed(problem.options().secret, problem.options().key + " poison", 0)),
       by_kernelbench_(kernelbench_row(problem.options().precision) != nullptr) {
-  // Whose kernels a module runs is told by its calls.
+  // The calls of a module or an extension show whose kernels it runs.
   const bool kernel = request_.kind == CandidateKind::kKernel;
   verdict_.record.kernel_class = kernel ? "own" : "none";
   verdict_.record.launches = static_cast<std::int64_t>(request_.plan.launches.size());
@@ -94,7 +94,7 @@ Verdict Evaluation::run() {
     watch.lap("correctness");
     if (request_.timed) {
       record.stage = Stage::kTiming;
-      // Others may be timed before it is.
+      // Other candidates may be timed before this one.
       if (!by_kernelbench_) freeze(true);
       wait_for_quiet_();
       watch.lap("quiet");
@@ -128,7 +128,7 @@ Verdict Evaluation::run() {
 }
 
 void Evaluation::find_no_room(std::string_view what) {
-  // The problem had been opened, with memory to spare.
+  // The candidate is at fault, because memory sufficed when the problem was opened.
   Record& record = verdict_.record;
   record.outcome = Outcome::kOutOfMemory;
   record.cause = kNoRoom;
@@ -217,7 +217,7 @@ double Evaluation::usual_limit_s() const {
 double Evaluation::call_limit_s() const {
   if (by_kernelbench_) return kernelbench_time_left_s();
   const double limit = usual_limit_s();
-  // What a module compiles and tunes in its first call belongs to its loading.
+  // Compilation and tuning in the first call count as loading.
   if (!called_ && request_.kind != CandidateKind::kKernel)
     return request_.builds_late
                ? request_.load_limit_s
@@ -246,8 +246,8 @@ void Evaluation::add_work_buffer(CandidateSet& set, std::size_t tensor, at::Scal
   set.work.push_back(std::move(work));
 }
 
-/// Memory for what a call writes: an allocation for each input and output, and, where much state is
-/// written, one for all of that.
+/// Allocates memory for the tensors that a call writes: one allocation for each input and output.
+/// State gets one allocation for all its tensors if there are many.
 std::vector<SharedBuffer> Evaluation::work_memory(const std::vector<std::size_t>& tensors) {
   auto& device = problem_.device();
   const auto is_state = [&](std::size_t tensor) {
@@ -269,13 +269,14 @@ std::vector<SharedBuffer> Evaluation::work_memory(const std::vector<std::size_t>
   return memory;
 }
 
-/// Hands the buffers of one set to the candidate, unless it has them already.
+/// Sends the buffers of one slot to the candidate, unless the candidate has them already.
 void Evaluation::share(std::size_t slot) {
   InputSet& set = problem_.slot_set(slot);
   CandidateSet& known = sets_[slot];
   if (known.version == problem_.version(slot)) return;
   known.version = problem_.version(slot);
-  // The same memory needs no mapping: that of inputs is drawn into, state comes with each model.
+  // The same memory needs no mapping. Later inputs are drawn into the same memory, but each model's
+  // state has memory of its own.
   const bool is_mapped = known.memory_version == problem_.memory_version(slot);
   known.memory_version = problem_.memory_version(slot);
   if (!is_mapped) known.work.clear();
@@ -286,13 +287,13 @@ void Evaluation::share(std::size_t slot) {
   for (std::size_t i = 0; i < request_.plan.tensors.size(); ++i) {
     const auto& tensor = request_.plan.tensors[i];
     if (tensor.role == BoundTensor::Role::kScratch) continue;
-    // A model of another set has its state already.
+    // The process has mapped this state for the slot that owns the model.
     if (tensor.role == BoundTensor::Role::kState && owner != slot && !is_kernel) continue;
     const bool source = tensor.role != BoundTensor::Role::kOutput;
     const bool is_new = !is_mapped || tensor.role == BoundTensor::Role::kState;
     if (source && is_new) messages.add(slot, i, slot_of(set, tensor).source, BufferRole::kSource);
-    // What a model's own state becomes is told there; inputs that the reference writes are copied
-    // to it before each call.
+    // The process copies to this buffer what a call has made of the model's state. Inputs that the
+    // reference writes are copied to it before each call.
     const bool is_followed =
         source && !is_kernel && !by_kernelbench_ && slot_of(set, tensor).mutated;
     if (is_mapped || (source && !tensor.writable && !is_followed)) continue;
@@ -316,8 +317,8 @@ void Evaluation::share(std::size_t slot) {
 }
 
 void Evaluation::call(std::size_t slot) {
-  // Nothing orders the other process's work behind ours on what we share: copies of the last
-  // outputs must be complete before they are written anew.
+  // The two processes' device work on shared memory has no order, so copies of the last outputs
+  // must end before a call writes the outputs again.
   problem_.device().synchronize();
   const auto start = std::chrono::steady_clock::now();
   const protocol::Message message = send_call(slot, protocol::CallMode::kPlain);
