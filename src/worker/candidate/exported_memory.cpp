@@ -9,7 +9,7 @@
 namespace kbench::worker {
 namespace {
 
-/// torch asks for multiples of 2 MiB.
+/// torch requests multiples of 2 MiB.
 constexpr std::size_t kAlignment = std::size_t{2} << 20;
 
 /// Never destroyed, because torch's allocator may outlive all static objects.

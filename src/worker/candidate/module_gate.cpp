@@ -96,7 +96,7 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
     queue_behind_gate(*device_, stream, body, call);
     if (!in_pool) queued = refused(GateRefusal::kOutputsElsewhere);
   } catch (const CandidateFailure&) {
-    // No failure of the candidate yet: kbench times it by another method, where it may work.
+    // Not a failure of the candidate: kbench times it by another method, which may succeed.
     queued = refused(GateRefusal::kFailed);
   }
   if (body.traced == 0) python_.take_reports();

@@ -17,7 +17,7 @@ namespace kbench::worker {
 namespace {
 
 /// Throws unless an output is a plain dense tensor, whose copy triggers no computation. Python has
-/// checked the same, but a candidate may have replaced the functions that it asked.
+/// checked the same, but a candidate may have replaced functions that the check uses.
 void check_plain(const at::Tensor& output) {
   constexpr c10::DispatchKeySet kLater(
       {c10::DispatchKey::Python, c10::DispatchKey::Negative, c10::DispatchKey::Conjugate,

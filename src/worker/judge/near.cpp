@@ -19,8 +19,8 @@ constexpr std::array<FurtherSet, 1> kNoisy{{{.noisy = true}}};
 /// Ends the name of a distribution with noise in a record.
 constexpr std::string_view kNoisySuffix = "+noise";
 /// Distributions with few different values. Equal inputs become equal addends, and in a long sum of
-/// those all roundings go in one direction. If the answer to inputs with noise is right, such a sum
-/// caused the error.
+/// equal addends all roundings go in one direction. If the answer to inputs with noise is right,
+/// such a sum caused the error.
 constexpr std::array<std::string_view, 3> kFewValued{"small_integers", "zeros", "denormals"};
 
 }  // namespace

@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 11> kPrefixes{"LC_",     "OMP_",      "GO
                                                      "MKL_",    "OPENBLAS_", "CUBLAS_",    "CUDNN_",
                                                      "NVIDIA_", "PYTORCH_",  "TORCH_CUDA_"};
 
-/// A candidate's home in its folder, beside its sources.
+/// A candidate's home, in its folder next to its sources.
 constexpr const char* kHome = ".home";
 
 bool is_above(const fs::path& folder, const fs::path& other) {
