@@ -86,7 +86,7 @@ JudgedRun::JudgedRun(const std::map<std::string, std::string>& files,
                                      "--device",     "cpu",
                                      "--out",        file().string()};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  // The first of them may have to build the precompiled header of host halves.
+  // The first run may have to build the precompiled header of host code.
   result_ = run_kbench(arguments, {}, std::chrono::seconds(580));
   if (!std::filesystem::exists(file())) throw Error("kbench eval failed: " + result_.error);
   for (const auto& [id, record] : records_by_candidate(file())) {

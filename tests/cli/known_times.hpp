@@ -14,7 +14,7 @@
 /// Candidates whose work has a known duration on a GPU.
 namespace kbench::test {
 
-/// A kernel that adds one and spins for so many nanoseconds.
+/// A kernel that adds one and spins for `ns` nanoseconds.
 inline std::string spin(const std::string& name) {
   return "extern \"C\" __global__ void " + name + R"((const float* x, float* y, int n, int ns) {
   unsigned long long start, now;
@@ -35,7 +35,7 @@ class KnownTimes : public testing::Test {
     folder_.write("set/level1/1_AddOne.py", add_one_problem(4096));
   }
 
-  /// The record of a right candidate.
+  /// The record of a candidate, which must be correct.
   Record eval(const std::string& name, const std::string& source,
               const std::vector<std::string>& more = {}) {
     const std::string candidates = fmt::format("candidates{}", ++runs_);
@@ -53,7 +53,7 @@ class KnownTimes : public testing::Test {
     return record;
   }
 
-  /// Launches of the kernel one after another.
+  /// The record of a kernel candidate that launches the spinning kernel once for each duration.
   Record eval_spins(const std::vector<int>& durations_ns,
                     const std::vector<std::string>& more = {}) {
     std::string source = "//@ dims x[N]\n//@ out y like x\n";
@@ -97,7 +97,7 @@ inline const SideTiming& candidate_of(const Record& record) {
   return record.timing->sides.at("candidate");
 }
 
-/// 2 %, or half a microsecond.
+/// 2 %, but at least half a microsecond.
 inline double tolerance_ms(double ms) { return std::max(0.02 * ms, 0.0005); }
 
 }  // namespace kbench::test

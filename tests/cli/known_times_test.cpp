@@ -15,10 +15,10 @@ using testing::Contains;
 using testing::Not;
 using testing::SizeIs;
 
-/// Spins by the GPU's own clock; what launching and ending add to it.
+/// The time of a launch's begin and end. The kernel's own time is by the GPU's clock.
 constexpr double kEdges_ms = 0.001;
 
-/// A kernel of which every other call takes 1.2 ms instead of 1: a counter of its own tells which.
+/// A kernel whose calls take 1 ms and 1.2 ms in turn. It counts its calls in device memory.
 std::string noisy() {
   std::string source = "//@ dims x[N]\n//@ out y like x\n//@ noisy<<<1, 256>>>(x, y, N)\n";
   source += R"(
@@ -54,7 +54,7 @@ TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
       EXPECT_EQ(record.timing->method, way.method);
       const SideTiming& side = candidate_of(record);
       const double told_ms = ns * 1e-6;
-      // The clock that it spins by moves in steps.
+      // The tolerance is needed because the clock in the kernel moves in steps.
       EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms)) << way.method;
       EXPECT_LE(side.median_ms, told_ms + kEdges_ms + tolerance_ms(told_ms)) << way.method;
       ASSERT_TRUE(side.span_ms && side.busy_ms) << way.method;
@@ -75,7 +75,7 @@ TEST_F(KnownTimes, KnownNoiseIsTheSpread) {
 }
 
 TEST_F(KnownTimes, TheBudgetSaysHowOftenIsMeasured) {
-  // Too noisy for an interval that would end it.
+  // The times vary too much for a precise interval, so only the budget ends the timing.
   const Record brief = eval("a.cu", noisy(), {"--timing-budget", "0.1"});
   const Record thorough = eval("a.cu", noisy(), {"--timing-budget", "1"});
   ASSERT_TRUE(brief.timing.has_value() && thorough.timing.has_value());
@@ -86,7 +86,7 @@ TEST_F(KnownTimes, TheBudgetSaysHowOftenIsMeasured) {
 TEST_F(KnownTimes, TheDeviceIsMeasuredOnce) {
   const Record record = eval_spins({20'000});
   ASSERT_TRUE(record.sol && record.sol->share && record.sol->share_measured);
-  // No copy is faster than the memory's clock and width allow, and a good one comes near.
+  // A copy cannot be faster than the memory's clock and width allow, but nearly as fast.
   EXPECT_GE(*record.sol->share_measured, *record.sol->share);
   EXPECT_LE(*record.sol->share_measured, 2 * *record.sol->share);
 }
@@ -127,7 +127,7 @@ TEST_F(KnownTimes, WorkOnASideStreamIsInTheTime) {
   const SideTiming& side = candidate_of(record);
   ASSERT_TRUE(side.span_ms && side.busy_ms);
   EXPECT_NEAR(*side.busy_ms, 2.05, 0.05);
-  // Between the two lies what Python takes to launch.
+  // The launch from Python takes the time between the two limits.
   EXPECT_GT(*side.span_ms, 2.05);
   EXPECT_LT(*side.span_ms, 2.6);
   EXPECT_GT(side.median_ms, 2);
@@ -162,7 +162,7 @@ TEST_F(KnownTimes, GapsOfTheHostAreInTheSpanAndAFlag) {
 }
 
 TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
-  // 64 MB, and 4 GB: of these one call in a block counts.
+  // 64 MB, and 4 GB, for which a block has one counted call.
   for (const int elements : {1 << 24, 1 << 30}) {
     SCOPED_TRACE(elements);
     folder_.write("set/level1/1_AddOne.py", add_one_problem(elements));
@@ -179,7 +179,7 @@ TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
 }
 
 TEST_F(KnownTimes, WhatAModulesHostTakesForALaunchIsInNoTime) {
-  // 2 GB each way: long enough for a lead that hides what a slow host takes.
+  // 2 GB of input and of output: long enough for kbench to hide a slow host's launch.
   folder_.write("set/level1/1_AddOne.py", add_one_problem(1 << 29));
   const Record record = eval("a.py", R"(import torch
 
@@ -197,8 +197,9 @@ class ModelNew(torch.nn.Module):
 }
 
 TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
-  // The first call of a block computes all of it. Inputs of timed calls lie at addresses of their
-  // own, behind those of five trials; between blocks the process is stopped for some milliseconds.
+  // The first call of a block computes the answers of all its calls. It finds their inputs because
+  // timed calls have addresses of their own, after those of five trials. A pause of some
+  // milliseconds shows that a new block begins.
   const Record record =
       eval_module(R"(        known = ModelNew.known = getattr(ModelNew, "known", {})
         ready = ModelNew.ready = getattr(ModelNew, "ready", {})

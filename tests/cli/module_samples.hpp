@@ -37,7 +37,7 @@ def get_init_inputs():
     return [0.5]
 )";
 
-/// `cause` may be empty: any will do; `message` is a part of the message.
+/// `cause`: empty if any will do. `message`: a part of the message.
 inline void expect_outcome(const Record& record, Outcome outcome, const std::string& cause,
                            const std::string& message) {
   EXPECT_EQ(to_string(record.outcome), to_string(outcome))
@@ -123,7 +123,7 @@ __global__ void relu_scale(const float* x, const float* scale, const float* bias
 }
 )";
 
-/// The same with host code: a C++ function of that name, bound to nothing.
+/// The same with host code: a C++ function of that name, without bindings.
 inline std::string host_code(const std::string& function) {
   return R"(#include <torch/extension.h>
 
@@ -144,7 +144,7 @@ torch::Tensor )" +
 )";
 }
 
-/// What binds host_code("launch") from a file of its own.
+/// The binding of host_code("launch"), in a file of its own.
 inline const std::string kBinding = R"(#include <torch/extension.h>
 torch::Tensor launch(torch::Tensor x, torch::Tensor scale, torch::Tensor bias);
 PYBIND11_MODULE(TORCH_EXTENSION_NAME, m) { m.def("forward", &launch); }

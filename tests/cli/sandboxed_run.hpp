@@ -13,7 +13,7 @@
 #include "cli/module_samples.hpp"
 #include "os/sandbox/sandbox.hpp"
 
-/// Modules in a sandbox: each computes the right result only where it finds what it expects.
+/// Modules in a sandbox. Each one is right only if it finds what it expects.
 namespace kbench::test {
 
 inline bool sandbox_has(SandboxPart part) {
@@ -21,7 +21,8 @@ inline bool sandbox_has(SandboxPart part) {
   return kParts.has(part);
 }
 
-/// Python that reaches something, or raises OSError, in a module that is right where it is raised.
+/// A module with Python code that accesses something or raises OSError. The module is right if the
+/// code raises.
 inline std::string attempt_module(const std::string& reach) {
   return module_with(R"(
 import ctypes
@@ -50,7 +51,8 @@ HELD_BACK = is_held_back()
 )");
 }
 
-/// Variables of this process's environment, for as long as it lives; an empty one is unset.
+/// During its lifetime, this process's environment has these variables. A variable with an empty
+/// value is unset.
 class Variables {
  public:
   Variables(std::initializer_list<std::pair<std::string, std::string>> values) {
@@ -74,10 +76,10 @@ class Variables {
   std::map<std::string, std::string> old_;
 };
 
-/// One run over modules below a folder for the problem of module_samples.hpp.
+/// A run over modules below a folder, for the problem of module_samples.hpp.
 struct SandboxedRun {
   TempFolder folder;
-  std::map<std::string, Record> records;  ///< by the names of their files
+  std::map<std::string, Record> records;  ///< by the modules' file names
   RunHeader header;
 
   void write(const std::string& name, const std::string& source) const {
