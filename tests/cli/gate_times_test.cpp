@@ -35,8 +35,8 @@ TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
 }
 
 TEST_F(KnownTimes, CallsThatAreComputedTogetherCountAlone) {
-  // The first call of a block computes all of it in the time of one. Another call does so itself if
-  // the first one did not find its input.
+  // The first call of a block computes the answers of all its calls in the time of one. Another
+  // call computes its own answer if the first call did not find its input.
   const Record record = eval("a.py", R"(import torch
 
 SOURCE = r"""

@@ -28,7 +28,7 @@ constexpr const char* kFill =
     "//@ dims x[N, D]\n//@ out y like x\n//@ fill<<<cdiv(N * D, 256), 256>>>(y, N * D)\n"
     "__global__ void fill(float* y, long long n) {\n"
     "  const long long i = blockIdx.x * 256LL + threadIdx.x;\n  if (i < n) y[i] = 0.0f;\n}\n";
-/// Honest: hands out a buffer of its own after it has written all of it.
+/// Honest: returns a buffer of its own after it has written all of it.
 constexpr const char* kWrites =
     "import torch\n\nclass ModelNew(torch.nn.Module):\n    kept = None\n\n"
     "    def forward(self, x):\n        if self.kept is None:\n"
@@ -66,7 +66,7 @@ TEST_F(GpuDegenerate, ATimeBelowWritingTheOutputsIsSeenOnEveryPath) {
   for (const auto& [name, record] : judged()) {
     SCOPED_TRACE(name + ": " + record.message);
     EXPECT_THAT(record.degenerate_problem, Optional(Contains("zeros")));
-    if (name == "2.cu") {  // it writes them
+    if (name == "2.cu") {  // this module writes its output
       EXPECT_EQ(record.outcome, Outcome::kCorrect);
       EXPECT_THAT(record.flags, Not(Contains("faster_than_memory")));
     } else if (record.outcome == Outcome::kCheat) {
@@ -85,7 +85,7 @@ TEST_F(GpuDegenerate, ATimeBelowWritingTheOutputsIsSeenOnEveryPath) {
 TEST_F(GpuDegenerate, HonestOnesAreNotFlagged) {
   add("1_Relu", problem_of("x.clamp(min=0.0)", kLarge));
   add("1_Relu", "writes.py", kWrites);
-  // All of it fits the L2.
+  // The output fits into L2.
   add("2_Small", problem_of("x.clamp(min=0.0)", "torch.randn(64, 64)"));
   add("2_Small", "small.py", kWrites);
   // The reference writes nothing.

@@ -88,7 +88,7 @@ TEST_F(GpuGate, TimesAModuleByTheJudgesClock) {
   EXPECT_NEAR(record.speedup[0].value, 1, 0.03) << "it is the reference";
 }
 
-/// A loop that takes most of the time, on a stream of its own.
+/// A loop on a stream of its own takes most of the time.
 TEST_F(GpuGate, CountsWorkOnASideStream) {
   const std::string side =
       "        side = torch.cuda.Stream()\n        side.wait_stream(torch.cuda.current_stream())\n"
@@ -102,7 +102,7 @@ TEST_F(GpuGate, CountsWorkOnASideStream) {
   EXPECT_LT(record.speedup.at(0).value, 0.5);
 }
 
-/// The two halves of the work run at the same time, which is no slower than one after the other.
+/// Two parts of the work run at the same time, which is no slower than one after the other.
 TEST_F(GpuGate, ASideStreamThatIsJoinedCostsNoTimeSlice) {
   const Record record = judged(
       "        side, here = self.side, torch.cuda.current_stream()\n        "
@@ -160,7 +160,7 @@ TEST_F(GpuGate, TimesAModelWithRunningStatistics) {
   EXPECT_NEAR(record.speedup.at(0).value, 1, 0.03);
 }
 
-/// A stream that no call waits for keeps the GPU busy.
+/// Work on a stream that no call waits for keeps the GPU busy.
 TEST_F(GpuGate, WorkOutsideOfABlockIsNoTime) {
   const Record record = judged(
       "        if self.side is None:\n            self.side = torch.cuda.Stream()\n"
@@ -172,7 +172,8 @@ TEST_F(GpuGate, WorkOutsideOfABlockIsNoTime) {
       << to_string(record.outcome);
 }
 
-/// The process opens a way to its words itself, and writes the last one as soon as a block starts.
+/// The process maps the gate's page for the GPU itself, and writes the completion word as soon as a
+/// block starts.
 TEST_F(GpuGate, AnEarlyCompletionWordEarnsNothing) {
   const std::string thrice =
       "        for _ in range(3):\n            y = torch.relu(self.linear(x))\n        return y\n";
@@ -205,7 +206,7 @@ TEST_F(GpuGate, AnEarlyCompletionWordEarnsNothing) {
       << testing::PrintToString(early.flags);
 }
 
-/// It knows the inputs of timed calls by their addresses: eight new ones in a row.
+/// The module recognises inputs of timed calls by their addresses: eight new ones in a row.
 TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongAlone) {
   const Record record = judged(R"(        key, new = x.data_ptr(), ModelNew.new
         if key not in ModelNew.seen:

@@ -16,8 +16,8 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-/// Text of a program that has a context of its own, in which a thread spins for 20 seconds; or ends
-/// with 1.
+/// A program with a CUDA context of its own, in which a kernel spins for 20 seconds. Its exit code
+/// is 1 if it gets no context.
 const std::string kSpinning = R"(
 import ctypes
 import sys
@@ -50,12 +50,12 @@ print("spinning", flush=True)
 time.sleep(20)
 )";
 
-/// Python that says PROGRAM, for what runs it.
+/// Python code that defines PROGRAM.
 std::string program(const std::string& text) { return "\nPROGRAM = r'''" + text + "'''\n"; }
 
 class GpuModule : public Gpu {
  protected:
-  /// What becomes of a module with this text.
+  /// The record of a module with this text.
   Record judged(const std::string& source, const std::vector<std::string>& more = {},
                 const std::string& problem_text = kModuleProblem) {
     const auto problem = folder_.write("set/level1/2_ReluScale.py", problem_text);
@@ -79,11 +79,12 @@ class GpuModule : public Gpu {
 TEST_F(GpuModule, AWriteToAnInputHasItsNameByWhicheverWayTheErrorComes) {
   const std::string right = "        return torch.relu(x) * self.scale + self.bias\n";
   for (const std::string& body : {
-           // At the end of the call, at a later launch of torch's, and where torch waits.
+           // The error shows at the end of the call, at a later launch of torch, or where torch
+           // waits.
            "        x.sub_(1.0)\n" + right,
            "        x.sub_(1.0)\n        for _ in range(200):\n            x = x * 1.0\n" + right,
            "        x.sub_(1.0)\n        torch.cuda.synchronize()\n" + right,
-           // In the words of code that looks after its calls.
+           // The module catches the error and raises another one.
            "        x.sub_(1.0)\n        try:\n            torch.cuda.synchronize()\n"
            "        except RuntimeError as error:\n"
            "            raise ValueError(f'a kernel failed: {error}')\n" +
@@ -95,8 +96,8 @@ TEST_F(GpuModule, AWriteToAnInputHasItsNameByWhicheverWayTheErrorComes) {
 }
 
 TEST_F(GpuModule, AnErrorThatIsNoWriteToAnInputStaysACrash) {
-  // No GPU has memory at address 16. A wild index of torch's may meet memory that is mapped; the
-  // answer is right then.
+  // No GPU has memory at address 16. A wild index into a tensor could access mapped memory, and the
+  // answer would be right.
   const std::string right = "y[i] = v * scale[i % columns] + bias[i % columns];";
   for (const std::string& wild : {
            std::string("y[i] = reinterpret_cast<const scalar_t*>(16)[i % 2];"),
@@ -151,7 +152,7 @@ TEST_F(GpuModule, OwnKernelsCanBeRequired) {
 }
 
 TEST_F(GpuModule, OwnKernelsOfAConstantAnswerAreItsOwn) {
-  // Where the answer before lies in memory that a call without them leaves as it is.
+  // The ablation run is right here, because memory still has the earlier answer, which is constant.
   const auto with = [](std::string text, const std::string& old, const std::string& other) {
     const auto at = text.find(old);
     EXPECT_NE(at, std::string::npos) << old;
@@ -227,8 +228,8 @@ if len([name for name in threads if not name.startswith("cuda")]) > 3:
 }
 
 TEST_F(GpuModule, NorDoesAProgramOfAThreadThatIsOlder) {
-  // What CUDA's own threads start is not held by Landlock's second layer: they open the device, and
-  // the driver refuses it what makes a context.
+  // Landlock's second layer does not apply to programs that CUDA's own threads start. They can open
+  // the device, but the driver refuses them a context.
   const Record record = judged(module_with(program(kSpinning) + R"(
 import sys
 
@@ -323,8 +324,8 @@ if config.worker_start_method != "fork":
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;
 }
 
-/// Constructors run on the CPU on both sides: torch.Tensor(2, 3) knows no default device, draws
-/// from the CPU's generator, and meets tensors of the same device.
+/// Constructors of reference and candidate run on the CPU. torch.Tensor(2, 3) ignores the default
+/// device, uses the CPU's generator, and meets tensors of the same device.
 TEST_F(GpuModule, ModelsAreMadeOnTheHost) {
   const std::string made =
       "        self.scale = nn.Parameter(torch.Tensor(columns).uniform_(0.5, 1.5))\n"
@@ -342,7 +343,7 @@ TEST_F(GpuModule, ModelsAreMadeOnTheHost) {
   EXPECT_EQ(to_string(same.outcome), "correct") << same.message;
   EXPECT_EQ(same.weights, "as_built");
   EXPECT_TRUE(same.unplaced.empty());
-  // On the device from the start, by the candidate's own word.
+  // The candidate itself moves them to the device.
   const std::string moved =
       made +
       "        self.cuda()\n        self.packed = torch.stack([self.scale, self.bias]).detach()\n"
@@ -352,7 +353,7 @@ TEST_F(GpuModule, ModelsAreMadeOnTheHost) {
   EXPECT_EQ(to_string(own.outcome), "correct") << own.message;
   EXPECT_EQ(own.weights, "as_built");
   EXPECT_THAT(own.flags, Not(Contains("host_tensors_moved")));
-  // What the constructor leaves on the host is moved when the forward cannot use it there.
+  // A forward cannot use tensors that the constructor left on the host, so kbench moves them.
   const Record plain = judged(
       module_of(made + "        self.packed = torch.stack([self.scale, self.bias]).detach()\n",
                 packed),

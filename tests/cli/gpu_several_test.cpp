@@ -28,7 +28,7 @@ __global__ void relu_scale(const float* x, const float* scale, const float* bias
 }
 )";
 
-/// An extension with `before` its function, which begins with `first`.
+/// An extension whose forward begins with `first`. `before` precedes forward.
 std::string extension(const std::string& before, const std::string& first) {
   return "#include <torch/extension.h>\n#include <cuda_runtime.h>\n" + kDeviceCode + before + R"(
 torch::Tensor forward(torch::Tensor x, torch::Tensor scale, torch::Tensor bias) {
@@ -55,7 +55,7 @@ class SeveralGpus : public Gpu {
           "//@ relu_scale<<<cdiv(N * C, 256), 256>>>(x, scale, bias, y, N * C, C)\n" +
               kDeviceCode);
     write("sets_device.cu", extension("", "cudaSetDevice(0);"));
-    // Made when the extension is loaded, before anything of it is called.
+    // The context is made when the extension is loaded, before any call.
     write("static_context.cu", extension("struct Start { Start() { cudaFree(0); } };\n"
                                          "static Start start;\n",
                                          ""));
@@ -81,8 +81,8 @@ class SeveralGpus : public Gpu {
   }
 
   struct Judged {
-    std::map<std::string, std::string> outcomes;  ///< file → outcome and cause
-    nlohmann::json gpus;                          ///< of the run's header
+    std::map<std::string, std::string> outcomes;  ///< by file: outcome and cause
+    nlohmann::json gpus;                          ///< in the run's header
   };
   Judged judged(const std::string& device,
                 std::vector<std::pair<std::string, std::string>> environment = {}) {
@@ -139,7 +139,7 @@ TEST_F(SeveralGpus, EndOnAllAtOnceAsOnTheFirst) {
 TEST_F(SeveralGpus, ThoseThatTheCallerHidesAreNotCounted) {
   const std::string& last = gpus_.back().uuid;
   std::vector<std::string> visibles{last, last + "," + gpus_.front().uuid};
-  // Numbers are those of all GPUs of the machine.
+  // CUDA_VISIBLE_DEVICES numbers all GPUs of the machine.
   if (std::getenv("CUDA_VISIBLE_DEVICES") == nullptr)
     visibles.push_back(std::to_string(gpus_.size() - 1));
   for (const std::string& visible : visibles) {

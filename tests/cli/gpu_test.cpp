@@ -65,12 +65,12 @@ TEST_F(Gpu, StoredBaselinesServeKernelsAndModules) {
   ASSERT_THAT(run.records, SizeIs(2));
   for (const Record& record : run.records) {
     ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
-    // A claim that is not confirmed is a bound, over which there is no ratio.
+    // A wall-clock bound gives no speedup over stored times.
     if (record.timing->is_bounded()) continue;
     ASSERT_THAT(record.speedup, SizeIs(1)) << record.timing->method.str();
     EXPECT_TRUE(record.speedup[0].stored);
     if (record.kind != CandidateKind::kKernel) continue;
-    // Both read and write everything once, and what launching costs is in neither.
+    // Both read and write all elements once, and neither time includes launch costs.
     EXPECT_EQ(record.timing->method, "events_held_net");
     EXPECT_GT(record.speedup[0].value, 0.7);
     EXPECT_LT(record.speedup[0].value, 1.4);
@@ -92,23 +92,24 @@ TEST_F(Gpu, AgainstItselfACandidateIsNoFaster) {
   for (const Record& record : run.records) {
     ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
     const bool is_kernel = record.kind == CandidateKind::kKernel;
-    // Eager, which nobody asked for, tells the pace.
+    // Eager is measured although it was not requested, as the common baseline.
     EXPECT_EQ(record.timing->sides.count("eager"), 1u);
-    // A bound says how slow a module is at most, and nothing of who is faster.
+    // The time of a module may be a wall-clock bound, which gives no speedup over another
+    // candidate.
     if (!is_kernel && record.speedup.empty()) continue;
     ASSERT_THAT(record.speedup, SizeIs(1));
     EXPECT_EQ(record.speedup[0].baseline.str(), is_kernel ? kernel : other);
     EXPECT_NEAR(record.speedup[0].value, 1, is_kernel ? 0.02 : 0.05);
     EXPECT_LT(record.speedup[0].lo, 1);
     EXPECT_GT(record.speedup[0].hi, 1);
-    // The other one was timed in another way, or is a module of whose times there is only a bound.
+    // The other baseline was timed by another method, or has only a wall-clock bound.
     EXPECT_THAT(record.flags,
                 testing::Contains(testing::AnyOf("stored_baseline_unlike", "baseline_failed")));
   }
 }
 
 TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
-  // Thirty launches of which each takes the host longer than the GPU.
+  // Thirty launches, each of which takes the host longer than the GPU.
   std::string problem = add_one_problem(1 << 10);
   const auto at = problem.find("return x + 1");
   ASSERT_NE(at, std::string::npos);
@@ -127,17 +128,17 @@ TEST_F(Gpu, AHeldStreamLeavesLaunchingOut) {
   EXPECT_EQ(held.timing->method.str(), "events_held_net");
   const SideTiming& eager = held.timing->sides.at("eager");
   EXPECT_LT(eager.median_ms, 0.9 * plain.timing->sides.at("eager").median_ms);
-  // Who calls it waits for the launches, too.
+  // The caller waits for the launches as well.
   ASSERT_TRUE(eager.wall_ms && held.timing->floor_ms && held.timing->overhead_ms);
   EXPECT_GT(*eager.wall_ms, eager.median_ms);
-  // 4 kB are nothing to a GPU.
+  // The kernel handles only 4 kB.
   EXPECT_THAT(held.flags, testing::Contains("launch_bound"));
   EXPECT_LT(*held.timing->overhead_ms, *held.timing->floor_ms);
 }
 
 TEST_F(Gpu, WhatAGpuHappensToHaveInRegistersIsNoAnswer) {
-  // The assembler takes a zero where nothing was set, so that the sum is right. What is set where
-  // it is used is defined, though no compiler can tell.
+  // The assembler uses zero for an unset register, so the sum is right by chance. In the other
+  // kernel the register is set whenever it is used, although no compiler can prove it.
   const auto kernel = [](const std::string& set, const std::string& used) {
     const std::string add_one = add_one_kernel();
     return add_one.substr(0, add_one.find("__global__")) +
@@ -162,7 +163,7 @@ TEST_F(Gpu, WhatAGpuHappensToHaveInRegistersIsNoAnswer) {
 }
 
 TEST_F(Gpu, ABarrierThatOnlyLuckReplacesIsMissed) {
-  // What another warp writes is there before it is read, if both start at once.
+  // If both warps start at once, the other warp's value is written before it is read.
   const std::string add_one = add_one_kernel();
   const auto kernel = [&](const std::string& barrier) {
     return add_one.substr(0, add_one.find("__global__")) +
@@ -191,13 +192,14 @@ TEST_F(Gpu, AHurriedCompilerLeavesNoneOfKbenchsOwnKernelsOut) {
     if (name == "KBENCH_HOME")
       std::filesystem::remove_all(std::filesystem::path(home) / "cache/own-kernels");
   std::filesystem::remove(out());
-  // The candidate's own kernels are known.
+  // The image of the candidate's own kernels is in the cache, so only kbench's kernels would have
+  // to compile.
   const auto hurried = run_kbench(arguments({"--compile-timeout", "0.01", "--no-reuse"}));
   ASSERT_EQ(hurried.status.code, 0) << hurried.error;
   const auto run = read_run(out());
   ASSERT_THAT(run.records, SizeIs(1));
   ASSERT_EQ(run.records[0].outcome, Outcome::kCorrect) << run.records[0].message;
-  // What holds a stream and what veils inputs are of one source.
+  // The kernels that block a stream and those that encrypt inputs have one source.
   EXPECT_EQ(run.records[0].timing->method, "events_held_net");
 }
 
@@ -257,7 +259,7 @@ __global__ void k(const float* x, volatile float* y) { while (y[0] != 12345.0f) 
     EXPECT_FALSE(status.signaled);
     EXPECT_TRUE(status.code == 130 || status.code == 0) << status.code;
   }
-  // The device is free again at once: the next run works.
+  // The device is free at once, so the next run works.
   std::filesystem::remove(out());
   std::filesystem::remove(details_path(out()));
   folder_.write("candidates/me/1_AddOne/a.cu", add_one_kernel());

@@ -26,8 +26,8 @@ struct Expected {
   std::string reason;
 };
 
-/// What the tables say of the files in `part`, by path below the folder: expected.tsv, and
-/// expected_cuda.tsv of those that end otherwise on a GPU.
+/// The rows of the tables for the files in `part`, by path below the folder. expected_cuda.tsv
+/// replaces rows of expected.tsv on a GPU.
 std::map<std::string, Expected> expected_of(const std::string& part,
                                             std::string_view device = kDevice) {
   std::map<std::string, Expected> rows;
@@ -65,14 +65,14 @@ std::map<std::string, Record> judged(const std::string& part, const std::vector<
   return records;
 }
 
-/// True for a cheat that takes all the time that it is given, which its name says.
+/// True for a cheat that uses all of its time limit, by its name.
 bool is_endless(const std::string& path) {
   static const std::regex kWords("_endless|_without_end|_never_ends");
   return std::regex_search(path, kWords);
 }
 
-/// Of all cheats. Those without an end have a run of their own, since the others may need more
-/// time than they are given.
+/// The records of all cheats. Endless ones have a run of their own with short limits, because the
+/// others may need longer ones.
 std::map<std::string, Record> judged_cheats() {
   std::vector<fs::path> paths, endless;
   for (const auto& file : fs::recursive_directory_iterator(kFolder / "cheats")) {
@@ -101,7 +101,7 @@ std::size_t kind_of(const fs::path& file) {
   return text.find("torch::Tensor") == std::string::npos ? 0 : 1;
 }
 
-/// The README's table: by the two digits of a technique, what its cells say of each kind.
+/// The cells of the README's second table for each kind, by the two digits of the way of cheating.
 std::map<std::string, std::array<std::string, 3>> matrix() {
   std::map<std::string, std::array<std::string, 3>> rows;
   std::ifstream file(kFolder / "README.md");
@@ -137,7 +137,7 @@ TEST_F(Hostile, EachTechniqueHasTwoCheatsOfEachKindThatItCanHave) {
 
 enum class Found { kRight, kWrong, kEither };
 
-/// What a state promises of a run without options.
+/// The result of a run without options, by state.
 struct StateRow {
   std::string_view name;
   Found found;
@@ -149,13 +149,13 @@ constexpr StateRow kStates[] = {
     {"open", Found::kRight},
 };
 
-/// Where the kernel gives a sandbox no mounts of its own, there is no /dev/shm in it for anybody.
+/// If the kernel does not allow mounts in a sandbox, no candidate has a /dev/shm.
 bool lacks_shared_memory(const Record& record) {
   return record.cause == "no_permission" &&
          record.message.find("a private /dev/shm") != std::string::npos;
 }
 
-/// What it tells is not what the record has for its time.
+/// The reported time is not the time in the record.
 void expect_bounded(const Record& record) {
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->trust, "self_reported");
@@ -179,7 +179,7 @@ TEST_F(Hostile, CheatsAreFoundAsTheirStateSays) {
     const auto said = fmt::format("{}: {}", record.cause.str(), record.message);
     EXPECT_NE(record.outcome, Outcome::kHarnessFault) << said;
     const bool correct = record.outcome == Outcome::kCorrect;
-    // One that is caught from now on is to be said so.
+    // If a change catches a cheat, its state must change, too.
     if (state->found != Found::kEither) {
       EXPECT_EQ(correct, state->found == Found::kRight) << said;
     }
@@ -196,14 +196,14 @@ TEST_F(Hostile, CheatsAreFoundAsTheirStateSays) {
   }
 }
 
-/// States whose cheats an option finds.
+/// A state whose cheats are found with an option.
 struct OptionRow {
   std::string state;
   std::vector<std::string> options;
-  std::string_view cause;  ///< of all their records; empty where each has its own
+  std::string_view cause;  ///< of all their records; empty: they differ
 };
 
-/// So that a test's name is the same in every build.
+/// Makes the test's name equal in every build.
 void PrintTo(const OptionRow& row, std::ostream* out) { *out << row.state; }
 
 class FoundByAnOption : public Hostile, public testing::WithParamInterface<OptionRow> {};
