@@ -52,7 +52,7 @@ class Audit : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_kbench(arguments);
   }
-  /// The audits of a file by the names of their problems.
+  /// The audits in a file, by their problems' names.
   std::map<std::string, ProblemAudit> read(const std::string& name) {
     std::map<std::string, ProblemAudit> audits;
     for (const ProblemAudit& audit : read_audits({file(name)}).audits)
@@ -89,7 +89,7 @@ TEST_F(Audit, FindsWhatIsDegenerateUnderKbenchsCheck) {
                     HasSubstr("1 of 4 problems is degenerate under this check (kbench, native, 5 "
                               "trials and input distributions)"),
                     HasSubstr("1 more could not be checked: 1 problem_failure, 0 harness_fault")));
-  // Every row of the table of answers has its place in the file.
+  // Every trivial answer has a result in the file.
   EXPECT_THAT(zero.answers, UnorderedElementsAre(Key("zeros"), Key("ones"), Key("input"),
                                                  Key("constant"), Key("mean_of_another_draw"),
                                                  Key("first_output"), Key("half_precision")));
@@ -133,7 +133,7 @@ TEST_F(Audit, ByKernelBenchsRulesZerosPassAndKbenchsToleranceCatchesThem) {
                                    testing::ContainsRegex("zeros[ \n]+\\(caught by")));
   EXPECT_THAT(run_kbench({"report", file("run.jsonl")}).output, Not(HasSubstr("egenerate")));
 
-  // An audit of the other check, or at other sizes, says nothing of this run.
+  // An audit of another check, or at other sizes, does not apply to this run.
   ASSERT_EQ(audit("own.jsonl").status.code, 0);
   const auto other = run_kbench({"report", file("run.jsonl"), "--audit", file("own.jsonl")});
   EXPECT_EQ(other.status.code, 2);

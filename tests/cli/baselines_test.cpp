@@ -44,7 +44,7 @@ class Baselines : public testing::Test {
 };
 
 TEST_F(Baselines, EachIsASideOfItsOwn) {
-  // Else torch's compiler tries each kind of vector instructions, in six processes of Python.
+  // Otherwise torch's compiler tests each kind of vector instructions, in six Python processes.
   ASSERT_EQ(::setenv("TORCHINDUCTOR_VEC_ISA_OK", "1", 1), 0);
   const Record record = judged({"--baseline", "compile,eager,eager_tf32"});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
@@ -85,7 +85,7 @@ TEST_F(Baselines, TheLeastWorkIsInTheRecord) {
   ASSERT_TRUE(record.sol);
   EXPECT_EQ(record.sol->work.read_bytes, 4000u);
   EXPECT_EQ(record.sol->work.written_bytes, 4000u);
-  EXPECT_FALSE(record.sol->limit_ms);  // of a CPU nobody asks for its peaks
+  EXPECT_FALSE(record.sol->limit_ms);  // kbench does not measure a CPU's peaks
 }
 
 TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
@@ -101,17 +101,17 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
   const Record record = judged({"--baseline", "eager", "--baseline-file", stored});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, IsEmpty());
-  // The very numbers: nothing was measured again.
+  // Equal numbers show that nothing was measured again.
   const Timing& timing = *reference.timing;
   EXPECT_EQ(record.timing->sides.at("eager").median_ms, timing.is_bounded()
                                                             ? timing.bounds.at("eager").told_ms
                                                             : timing.sides.at("eager").median_ms);
-  // What is already there is not made again.
+  // Stored baselines are not measured again.
   const auto again = run_kbench({"baseline", set, "--device", "cpu", "--baseline",
                                  "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
   EXPECT_EQ(again.status.code, 0) << again.error;
   EXPECT_THAT(read_run(stored).records, SizeIs(1));
-  // Of a file that is damaged it is said that its times are measured.
+  // If the file is damaged, a warning says that the baselines are measured.
   std::string damaged = contents(stored);
   damaged.replace(damaged.find("\"median_ms\":"), 12, "\"median_ms\":x");
   const std::string broken = folder_.write("broken.jsonl", damaged).string();
@@ -121,7 +121,7 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
                   "--baseline-file", broken});
   EXPECT_EQ(measured.status.code, 0);
   EXPECT_THAT(measured.error, HasSubstr("some lines cannot be read (line 3: "));
-  // Told before anything is measured and added to what it does not go with.
+  // The options do not match the file. That is an error before anything is measured or written.
   const std::string text = contents(stored);
   const auto warm = run_kbench({"baseline", set, "--device", "cpu", "--l2", "warm", "--baseline",
                                 "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
@@ -159,13 +159,13 @@ TEST_F(Baselines, AnotherCandidateMayBeOne) {
   const Record record = judged({"--baseline", "eager," + baseline});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, IsEmpty());
-  // It has the same code, and was timed all the same.
+  // The candidate has the baseline's code, but is timed itself.
   EXPECT_THAT(record.reused_from, IsEmpty());
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->sides.size(), 3u);
   ASSERT_EQ(record.timing->sides.count(baseline), 1u);
   EXPECT_GT(record.timing->sides.at(baseline).median_ms, 0);
-  // It is no sample of the run.
+  // The baseline is no sample of the run.
   EXPECT_THAT(read_run(out()).manifest, SizeIs(1));
 }
 

@@ -31,7 +31,7 @@ class ModelNew(nn.Module):
                      seconds);
 }
 
-/// Cheats and honest candidates for shipped problems, in one run with these options.
+/// Judges cheats and honest candidates for shipped problems, in one run with these options.
 JudgedRun run_of(const std::vector<std::string>& cheats,
                  const std::map<std::string, std::string>& others,
                  const std::vector<std::string>& options = {}) {
@@ -47,12 +47,13 @@ JudgedRun run_of(const std::vector<std::string>& cheats,
   return JudgedRun(files, options);
 }
 
-/// One without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun =
       run_of({"5_Matmul/03_clock_overwritten.py", "2_RowNorm/03_patched_libc.cu",
               "9_CumulativeSum/04_rewritten_message.cu"},
-             // Long enough that what this machine does besides is little of it, and short.
+             // A long call, in which the machine's other work is only a small part, and a short
+             // call.
              {{"5_Matmul/honest.py", sleeping_matmul("0.1")},
               {"5_Matmul/short.py", sleeping_matmul("0")},
               {"2_RowNorm/thread_per_row.cu",
@@ -61,7 +62,7 @@ const JudgedRun& plain_run() {
   return kRun;
 }
 
-/// The record of a candidate, which is correct and timed.
+/// The record of a candidate, after a check that it is correct and timed.
 const Record& judged(const std::string& file, const JudgedRun& run = plain_run()) {
   const Record& record = run.of(file);
   EXPECT_EQ(to_string(record.outcome), "correct") << record.cause.str() << ": " << record.message;
@@ -74,7 +75,7 @@ double time_ms(const Record& record) { return record.timing->sides.at("candidate
 
 struct Forger {
   const char* file;
-  double truth_ms;  ///< that it sleeps, at least; 0: a thousand times what it tells
+  double truth_ms;  ///< the least time of its sleep; 0: a thousand times the reported time
 };
 
 class Forgers : public testing::TestWithParam<Forger> {};
@@ -113,7 +114,7 @@ TEST(Bound, AnHonestModuleIsConfirmed) {
   EXPECT_GE(bound.told_ms, 100);
   EXPECT_LT(bound.told_ms, 1000);
   EXPECT_GE(bound.told_ms, 0.8 * bound.bound_ms);
-  // A wall holds its calls.
+  // The bound includes the time of the call.
   EXPECT_GT(bound.bound_ms, 100 * 0.9);
   EXPECT_LT(bound.overhead_ms, 50);
   EXPECT_EQ(bound.blocks, 2);
@@ -124,7 +125,7 @@ TEST(Bound, TheTimeOfAShortHonestModuleIsNotMadeShorter) {
   const Record record = judged("short.py");
   ASSERT_TRUE(record.timing);
   const auto& bound = record.timing->bounds.at("candidate");
-  // What is held against the bound is the lesser of median and mean.
+  // The bound is compared with the smaller one of median and mean.
   const auto reported =
       plain_run().details_of("short.py").at("raw_ms").at("candidate").get<std::vector<double>>();
   const double mean_ms =

@@ -14,7 +14,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// The folder of the torch that kbench uses.
+/// The folder of kbench's torch.
 fs::path torch_package() {
   const auto python = find_installation().python.string();
   SpawnOptions options;
@@ -25,7 +25,7 @@ fs::path torch_package() {
   return fs::path(found.output).parent_path();
 }
 
-/// That torch under another path, without its bytecode.
+/// The same torch under another path, without its bytecode.
 fs::path torch_without_bytecode(const TempFolder& folder) {
   fs::path site = folder.path() / "site";
   fs::create_directories(site / "torch");
@@ -35,7 +35,8 @@ fs::path torch_without_bytecode(const TempFolder& folder) {
   return site;
 }
 
-/// kbench eval of one right kernel, with that home, and `site` before all other packages.
+/// Runs kbench eval of one right kernel with that home. Python searches `site` before all other
+/// packages.
 CommandResult eval_with(const TempFolder& folder, const fs::path& site, const fs::path& home) {
   folder.write("me/1_AddOne/a.cu", add_one_kernel());
   SpawnOptions options;

@@ -16,7 +16,8 @@ namespace fs = std::filesystem;
 
 const std::string kProblem = problem_of("torch.tanh(x) + 0.5", "torch.randn(64, 16)");
 
-/// A module whose forward has `y`, the right answer, and `CALLS[0]`, the number of this call.
+/// A module whose forward executes `does`. `y` is the right answer there, `CALLS[0]` the number of
+/// the call.
 std::string module_that(const std::string& does) {
   return R"(import torch
 import torch.nn as nn
@@ -41,7 +42,7 @@ void expect(const Record& record, std::string_view outcome, std::string_view cau
   EXPECT_THAT(record.message, testing::HasSubstr(std::string(said)));
 }
 
-/// A kernel that computes only where `condition` says of its output `y[i]`.
+/// A kernel that computes an element only if `condition` holds for its output `y[i]`.
 std::string kernel_where(const std::string& condition) {
   return R"(//@ out y like x
 //@ shifted<<<4, 256>>>(x, y)
@@ -77,7 +78,7 @@ const std::vector<std::string> kConditions{
     "__float_as_uint(y[i]) == 0x7b7b7b7bu",
     "__float_as_uint(y[i]) % 256 == __float_as_uint(y[i]) >> 24"};
 
-/// Those that compute where they find a certain content, and one that does not.
+/// Candidates that compute only if memory has a certain content, and a right one.
 std::map<std::string, std::string> by_contents() {
   std::map<std::string, std::string> files{{"set/level1/1_Shifted.py", kProblem}};
   for (std::size_t i = 0; i < kConditions.size(); ++i) {
@@ -92,7 +93,7 @@ __global__ void shifted(const float* x, float* y) {
   y[i] += tanhf(x[i]) + 0.5f;
 }
 )";
-  // As above, on memory that it has set to zero, and read again.
+  // Right: it sets this memory to zero before it adds.
   files[kPlace + "content_right.cu"] = R"(//@ out y like x
 //@ shifted<<<4, 256>>>(x, y)
 __global__ void shifted(const float* x, float* y) {
@@ -119,7 +120,7 @@ void expect_by_contents(const JudgedRun& run) {
     EXPECT_THAT(record.cause.str(), testing::AnyOf("not_written", "wrong_values"));
     if (file == "content_half.cu") {
       expect(record, "mismatch", "not_written", "elements are not written");
-      // One of the 512 may be right by what memory held.
+      // By chance, one of the 512 elements may be right.
       EXPECT_THAT(record.message, testing::ContainsRegex("^5[01][0-9] elements"));
     }
     if (file == "content_sum.cu")
@@ -128,11 +129,10 @@ void expect_by_contents(const JudgedRun& run) {
   EXPECT_EQ(seen, 2 * kConditions.size() + 3);
 }
 
-/// A replay of a graph: the CPU has none, and this gives what one of the first call's addresses
-/// gives.
+/// In place of a replayed graph, which the CPU does not have: returns the first call's answer.
 const std::string kReplays = "        return KEPT.setdefault(0, y)  # graph.replay()\n";
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun = [] {
     auto files = by_contents();
@@ -166,15 +166,14 @@ __global__ void shifted(const float* x, float* y) {
   return kRun;
 }
 
-/// One of as few calls as there can be.
+/// A run with as few calls as possible.
 const JudgedRun& short_run() {
   static const JudgedRun kRun = [] {
     auto files = by_contents();
     files[kPlace + "late.py"] = module_that(R"(        KEPT[CALLS[0]] = y
         return y if CALLS[0] <= 7 else KEPT[7]
 )");
-    // Of each two timed calls the second, which is asked again: once without being timed, and once
-    // more.
+    // Wrong in the second of two timed calls. The judge repeats that call untimed, and then timed.
     files[kPlace + "half.py"] =
         module_that("        return -y if CALLS[0] >= 8 and CALLS[0] % 2 == 0 else y\n");
     files.insert_or_assign("set/level1/2_Zero.py",
@@ -190,7 +189,7 @@ __global__ void zero(const float* x, float* y) { y[threadIdx.x] = x[threadIdx.x]
 //@ none<<<1, 40>>>(y)
 __global__ void none(int* y) { y[threadIdx.x] = -1; }
 )");
-    // One writes -1 where the answer is 0, the other nothing.
+    // If the answer is 0, one kernel writes −1, and the other one writes nothing.
     files.insert_or_assign(
         "set/level1/4_Sign.py",
         problem_of("torch.where(x < 0, -2, 0).to(torch.int32)", "torch.randn(40)"));
@@ -234,11 +233,12 @@ TEST(Cheats, WhoRunsWhileItIsStopped) {
   constexpr int kTries = 3;
   const fs::path cheats = fs::path(KBENCH_SOURCE_DIR) / "tests" / "hostile" / "cheats";
   Record record;
-  // Where others have the processors it may get none of them while it is stopped: then there is
-  // nothing to be found.
+  // Other work of the machine may use all processors while the process is stopped. Then it does not
+  // run, and nothing is found.
   for (int i = 0; i < kTries && record.outcome != Outcome::kCheat; ++i) {
     const auto out = folder.path() / fmt::format("run{}.jsonl", i);
-    // In a sandbox there are no such timers. The reference takes its time, in which it is stopped.
+    // Without the sandbox, because it forbids such timers. The reference takes long, so the process
+    // is stopped for long.
     const auto result = run_kbench(
         {"eval", "--candidate", (cheats / "3_Softmax" / "01_continues_itself.py").string(),
          "--problem", "3_Softmax", "--device", "cpu", "--no-sandbox", "--set", "ROWS=2048", "--set",

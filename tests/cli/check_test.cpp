@@ -15,7 +15,7 @@ using nlohmann::json;
 using testing::Contains;
 using testing::HasSubstr;
 
-/// The names of two problems' folders in one place, and all kinds of files in them.
+/// Folders of two problems, with all kinds of files.
 class Files {
  public:
   Files() {
@@ -51,7 +51,7 @@ class Files {
     add("level1_problem_99/3_Elsewhere/kernel.cu", kReluScaleKernel);
   }
 
-  /// One run over all of them, with the problems of level1.
+  /// Checks all of the files in one run, with the problems of level1.
   std::map<std::string, json> checked(const std::vector<std::string>& more = {}) {
     std::vector<std::string> arguments{"check", "--json",    "--load-timeout",
                                        "6",     "--problem", (folder_.path() / "level1").string()};
@@ -87,7 +87,7 @@ std::string verdict(const json& file) {
          file.at("message").get<std::string>();
 }
 
-// One test, because it is one run: each alone would cost as much as all.
+// One test, because a run with one file costs as much as a run with all.
 TEST(Check, SaysOfEachFileWhatItIs) {
   Files files;
   auto found = files.checked();
@@ -133,7 +133,7 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   EXPECT_EQ(verdict(found["loose/plain.py"]), "fine, but unplaced");
   EXPECT_THAT(std::string(found["loose/plain.py"].at("unplaced")), HasSubstr("no problem"));
   EXPECT_THAT(std::string(found["3_Elsewhere/kernel.cu"].at("unplaced")), HasSubstr("--problem"));
-  // A model that kept the names of its problem has still written a candidate.
+  // The file counts as a candidate, although it has the problem's names and no ModelNew.
   EXPECT_THAT(verdict(found["1_ReluScale/kept_names.py"]), HasSubstr("load_failure no_modelnew"));
 }
 

@@ -11,8 +11,8 @@ using testing::HasSubstr;
 
 const std::string kProblem = problem_of("x.relu() + 1", "torch.randn(64, 64)");
 
-/// An extension of two kernels: one computes the answer, one adds zero to what it gets; `body` is
-/// that of forward.
+/// An extension with a kernel that computes the answer, and a kernel that adds zero. `body`: the
+/// body of forward.
 std::string extension(const std::string& body) {
   return R"(#include <torch/extension.h>
 #include <stdexcept>
@@ -39,14 +39,15 @@ const std::string kLaunch =
     "  auto y = torch::empty_like(x);\n"
     "  relu_plus_one<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), y.data_ptr<float>(), n);\n";
 
-/// Host code that computes, with kernels without which the answer is wrong.
+/// Host code that computes the answer in `made`. Candidates add kernels without which their answer
+/// is wrong.
 const std::string kByTheHost =
     "  auto made = torch::empty_like(x);\n"
     "  const float* from = x.data_ptr<float>();\n"
     "  float* to = made.data_ptr<float>();\n"
     "  for (int i = 0; i < n; ++i) to[i] = std::max(from[i], 0.f) + 1;\n";
 
-/// Extensions of one kernel that adds a number to each element.
+/// An extension with one kernel, which adds a number to each element.
 std::string adding(const std::string& body) {
   return R"(#include <ATen/record_function.h>
 #include <torch/extension.h>
@@ -65,7 +66,7 @@ torch::Tensor forward(torch::Tensor x) {
          "  return y;\n}\n";
 }
 
-/// An extension with one kernel, which sets each element of y to `value`, of x and of y.
+/// An extension with one kernel, which sets each element of y to `value`, an expression of x and y.
 std::string extension_of(const std::string& value, const std::string& y,
                          const std::string& result = "y") {
   return R"(#include <torch/extension.h>
@@ -87,13 +88,13 @@ using Files = std::map<std::string, std::string>;
 
 const std::string kPlace = "candidates/me/1_Relu/";
 
-/// Kernels that matter and others that do not.
+/// Candidates with kernels that the answer needs, and with dead kernels.
 void add_kernels(Files& files) {
   const auto write = [&](const std::string& name, const std::string& text) {
     files[kPlace + name + ".cu"] = text;
   };
   write("own", extension(kLaunch));
-  // Nobody computes for it but its kernels, and what it makes of their result ends its process.
+  // Only its kernels compute. Without them its host code ends the process.
   write("needs_them", extension("  auto one = torch::zeros({1}, x.options().dtype(torch::kInt));\n"
                                 "  write_one<<<1, 1>>>(one.data_ptr<int>());\n"
                                 "  if (one.cpu().item<int>() != 1) std::abort();\n" +
@@ -110,13 +111,13 @@ void add_kernels(Files& files) {
       "  y.copy_(to);\n";
   write("host",
         extension(by_host + "  add_zero<<<(n + 255) / 256, 256>>>(y.data_ptr<float>(), n);\n"));
-  // One kind of inputs is left to the kernel.
+  // Its kernel computes only for inputs that are NaN.
   write("host_beside_nan",
         extension(by_host + "  write_nan<<<(n + 255) / 256, 256>>>(x.data_ptr<float>(), "
                             "y.data_ptr<float>(), n);\n"));
 }
 
-/// Host code that makes a part of the answer.
+/// Candidates whose host code computes a part of the answer.
 void add_reads(Files& files) {
   const auto write = [&](const std::string& name, const std::string& text) {
     files[kPlace + name + ".cu"] = text;
@@ -157,7 +158,7 @@ void add_reads(Files& files) {
                             "  y = word.item<float>() == 1 ? made : torch::zeros_like(x);\n"));
 }
 
-/// Host code that leaves the answer to the kernels.
+/// Candidates whose host code computes nothing.
 void add_copies(Files& files) {
   const auto write = [&](const std::string& name, const std::string& text) {
     files[kPlace + name + ".cu"] = text;
@@ -195,8 +196,8 @@ void add_copies(Files& files) {
                       "));\n"));
 }
 
-/// A problem with an own kernel without which memory holds the answer by chance, and a dead one
-/// beside torch's.
+/// Adds a problem whose answer may be in memory by chance, and two candidates: one whose kernel
+/// computes it, and one with a dead kernel, where torch computes.
 void add_pair(Files& files, const std::string& name, const std::string& answer,
               const std::string& input, const std::string& own, const std::string& dead) {
   files["set/level1/" + name + ".py"] = problem_of(answer, input);
@@ -207,7 +208,7 @@ void add_pair(Files& files, const std::string& name, const std::string& answer,
 constexpr auto kZeros = "torch::zeros_like(x)";
 
 void add_chances(Files& files) {
-  // All of these are zero, the inputs themselves, and zero but for some.
+  // Answers that are all zero, equal to the input, and zero with few exceptions.
   add_pair(files, "2_LateByChance", "torch.relu((x - 6) * 1.5)", "torch.randn(16, 16)",
            extension_of("fmaxf((x[i] - 6) * 1.5f, 0.0f)", kZeros),
            extension_of("y[i] + 0.0f", "torch::relu((x - 6) * 1.5)"));
@@ -220,7 +221,7 @@ void add_chances(Files& files) {
 }
 
 void add_certainties(Files& files) {
-  // One value for all inputs, and the same values for all inputs in memory that is kept.
+  // Answers that do not depend on the input: one value, and a table in memory that is kept.
   add_pair(files, "5_ZeroAlways", "torch.relu(x - x)", "torch.randn(16, 16)",
            extension_of("fmaxf(x[i] - x[i], 0.0f)", kZeros),
            extension_of("y[i] + 0.0f", "torch::relu(x - x)"));
@@ -233,7 +234,7 @@ void add_certainties(Files& files) {
       extension_of("y[i] + 0.0f", "torch::arange(256., x.options()).reshape({16, 16}) + 0 * x"));
 }
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun = [] {
     Files files{{"set/level1/1_Relu.py", kProblem}};
@@ -245,7 +246,7 @@ const JudgedRun& plain_run() {
   return kRun;
 }
 
-/// One that asks for own kernels.
+/// A run with `--require own-kernels`.
 const JudgedRun& strict_run() {
   static const JudgedRun kRun = [] {
     Files files{{"set/level1/1_Relu.py", kProblem}};
@@ -259,7 +260,7 @@ const JudgedRun& strict_run() {
   return kRun;
 }
 
-/// The records of those files that another function has added.
+/// The records of the files that `add` has added.
 std::map<std::string, Record> records_of(const JudgedRun& run, void (*add)(Files&)) {
   Files files;
   add(files);
@@ -285,7 +286,7 @@ void expect_classes(const std::map<std::string, Record>& records) {
     EXPECT_EQ(to_string(record.outcome), "correct");
     EXPECT_EQ(record.kernel_class, kClasses.at(name));
     const bool has_dead_kernels = kClasses.at(name) == "library";
-    // Where no inputs are NaN, no kernel writes anything of its answer, and none is removed.
+    // Its kernel writes nothing unless an input is NaN, so kbench may not find it dead.
     if (name != "host_beside_nan") {
       EXPECT_EQ(std::ranges::count(record.flags, "dead_kernels"), has_dead_kernels ? 1 : 0);
     }

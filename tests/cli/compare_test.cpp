@@ -64,7 +64,7 @@ TEST_F(Compare, TheGateEndsWith3AndSaysWhy) {
   const auto passed =
       compare({path("before.jsonl"), path("before.jsonl"), "--fail-on", "regression"});
   EXPECT_EQ(passed.status.code, 0) << passed.error;
-  // The other way round the broken one is mended, and what is fixed is broken.
+  // In reverse order, the broken sample is fixed, and the fixed one is broken.
   const auto reversed =
       compare({path("after.jsonl"), path("before.jsonl"), "--fail-on", "regression"});
   EXPECT_EQ(reversed.status.code, 3);
@@ -98,7 +98,7 @@ TEST_F(Compare, ASelectionChoosesWhatIsComparedAndWhatIsListed) {
   const auto planned = compared("problem=6_Broken");
   EXPECT_THAT(planned.at("samples"), SizeIs(1));
   EXPECT_EQ(planned.at("summary")[0].at("in_both"), 1);
-  // It was right in one of the two.
+  // These samples were right in one of the two runs.
   const auto listed = compared("outcome!=correct");
   EXPECT_EQ(listed.at("summary")[0].at("in_both"), 9);
   std::vector<std::string> problems;

@@ -53,7 +53,7 @@ std::map<std::string, std::string> problems() {
            problem("", "return x + torch.rand(20, device=x.device)", "torch.rand(rows, 20)")}};
 }
 
-/// What becomes of a candidate by either set of rules.
+/// A candidate's outcome by kbench's rules and by KernelBench's.
 struct Expectation {
   std::string problem, source;
   Outcome compat, own;
@@ -138,14 +138,14 @@ std::map<std::string, Record> run(const TempFolder& folder, const std::string& o
   return records;
 }
 
-// One test, because it is two runs: each candidate alone would cost as much as all.
+// One test, because a run with one candidate costs as much as a run with all.
 TEST(KbCompat, GivesKernelBenchsVerdictsBesideKbenchs) {
   const TempFolder folder;
   for (const auto& [name, source] : problems()) folder.write("set/level1/" + name + ".py", source);
   for (const auto& [name, sample] : samples())
     folder.write("candidates/me/" + sample.problem + "/" + name + ".py", sample.source);
   const auto compat = run(folder, "compat.jsonl", {"--kb-compat"});
-  // Some count their calls.
+  // Without distributions, because some candidates count their calls.
   const auto own = run(folder, "own.jsonl", {"--no-distributions"});
   for (const auto& [name, expected] : samples()) {
     SCOPED_TRACE(name);
@@ -161,7 +161,8 @@ TEST(KbCompat, GivesKernelBenchsVerdictsBesideKbenchs) {
         << own.at(name).cause.str() << ": " << own.at(name).message;
     EXPECT_EQ(own.at(name).judge, kOwnJudge);
   }
-  // Of the trials a reader is shown the first that failed: one model sees them all, in order.
+  // read_run() keeps the first failed trial. It is trial 3, because one model makes all calls in
+  // order.
   ASSERT_EQ(compat.at("wrong_later").correctness.size(), 1u);
   EXPECT_EQ(compat.at("wrong_later").correctness[0].trial, 3);
   EXPECT_THAT(compat.at("right").flags, testing::IsEmpty());
@@ -177,7 +178,7 @@ TEST(KbCompat, GivesKernelBenchsVerdictsBesideKbenchs) {
                                    HasSubstr("kbench mismatch, wrong_values; kb_compat correct")));
   const auto again = run(folder, "compat.jsonl", {"--kb-compat", "--resume"});
   EXPECT_EQ(again.size(), compat.size());
-  EXPECT_EQ(again.at("right").seconds, compat.at("right").seconds);  // not judged again
+  EXPECT_EQ(again.at("right").seconds, compat.at("right").seconds);  // the verdict is reused
 }
 
 TEST(KbCompat, TakesNoKernelFromAStream) {

@@ -12,8 +12,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Over all levels, cheap to compile and to run: naive and vectorised, cub and cooperative groups,
-/// several outputs of a build, a model with weights. All 74 of them are scripts/bench's to build.
+/// Answers of all levels that compile and run quickly: naive and vectorised kernels, cub,
+/// cooperative groups, several outputs of a build, a model with weights. scripts/bench builds all
+/// 74.
 constexpr const char* kJudged[] = {"level_1_problem_12_sample_0", "level_1_problem_19_sample_0",
                                    "level_1_problem_19_sample_1", "level_1_problem_38_sample_0",
                                    "level_2_problem_14_sample_0", "level_2_problem_76_sample_0",
@@ -28,7 +29,7 @@ TEST(KernelBenchCorpus, SomeOfEachLevelAreCorrect) {
   for (const std::string name : kJudged)
     fs::copy(corpus / (name + "_kernel.py"), folder.path() / "run");
   std::vector<std::string> arguments{"eval"};
-  // These problems alone: looking for sizes of all of a level takes minutes.
+  // Only these problems, because reducing the sizes of a whole level takes minutes.
   for (const char* problem :
        {"level1/12_", "level1/19_", "level1/38_", "level2/14_", "level2/76_", "level3/1_"}) {
     const fs::path prefix = fs::path(checkout) / "KernelBench" / problem;

@@ -8,7 +8,7 @@
 namespace kbench::test {
 namespace {
 
-/// Candidates that the folder holds at least; fewer means that they were not found.
+/// The least number of candidates in the folder. With fewer, the folder was not found.
 constexpr std::size_t kCandidates = 64;
 
 TEST(Corpus, EveryAnswerIsCorrect) {
@@ -22,7 +22,7 @@ TEST(Corpus, EveryAnswerIsCorrect) {
       "--candidates", "corpus=" + (source / "tests/corpus/shipped").string(),
       "--device",     std::string(device),
       "--out",        out.string()};
-  // Times mean something on a GPU alone; timed calls of honest answers are cli_hostile_cpu's.
+  // Times on a CPU prove nothing. cli_hostile_cpu tests timed calls of honest answers.
   if (device == "cpu") words.insert(words.end(), {"--timing", "none"});
   const auto result = run_kbench(words, {}, std::chrono::seconds(580));
   ASSERT_EQ(result.status.code, 0) << result.error;

@@ -19,7 +19,8 @@ using testing::IsEmpty;
 using testing::Not;
 using testing::Optional;
 
-/// Softmax over one element, x − mean(x) of one element, min(x, 0) and then a clamp to 0..1.
+/// Degenerate problems: softmax over one element, x − mean(x) of one element, and min(x, 0)
+/// followed by a clamp to 0..1.
 const std::map<std::string, std::pair<std::string, std::string>> kDegenerate{
     {"1_SoftmaxOfOne", {problem_of("torch.softmax(x, 1)", "torch.randn(64, 1)"), "1.0f"}},
     {"2_LessItsMean", {problem_of("x - x.mean(1, keepdim=True)", "torch.randn(64, 1)"), "0.0f"}},
@@ -27,13 +28,13 @@ const std::map<std::string, std::pair<std::string, std::string>> kDegenerate{
      {problem_of("torch.clamp(torch.min(x, torch.tensor(0.0, device=x.device)), 0, 1)",
                  "torch.randn(64, 32)"),
       "0.0f"}}};
-/// The same questions where they are some.
+/// Similar problems that are not degenerate.
 const std::map<std::string, std::string> kHealthy{
     {"4_Softmax", problem_of("torch.softmax(x, 1)", "torch.randn(64, 32)")},
     {"5_LessItsMean", problem_of("x - x.mean(1, keepdim=True)", "torch.randn(64, 32)")},
     {"6_BelowAndAbove",
      problem_of("torch.clamp(torch.clamp(x, max=0.5), 0, 1)", "torch.randn(64, 32)")}};
-/// Honest modules for these, which hand out a buffer of their own after they have written it.
+/// Their honest modules, which return a buffer of their own after they have written it.
 const std::map<std::string, std::string> kAnswers{{"4_Softmax", "torch.softmax(x, 1)"},
                                                   {"5_LessItsMean", "x - x.mean(1, keepdim=True)"},
                                                   {"6_BelowAndAbove", "torch.clamp(x, 0, 0.5)"}};
@@ -70,7 +71,7 @@ using Files = std::map<std::string, std::string>;
 std::string candidate(const std::string& place) { return "candidates/me/" + place; }
 std::string problem(const std::string& name) { return "set/level1/" + name + ".py"; }
 
-/// Of each problem all that there is for it; the names of its candidates begin with its own.
+/// Adds a problem and its candidates, whose names begin with the problem's name.
 void add_degenerate(Files& files, const std::string& name) {
   const auto& [source, value] = kDegenerate.at(name);
   files[problem(name)] = source;
@@ -79,7 +80,7 @@ void add_degenerate(Files& files, const std::string& name) {
   files[candidate(name + "/" + name + "_kernel.cu")] = constant_kernel(value);
 }
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun = [] {
     Files files;
@@ -89,7 +90,7 @@ const JudgedRun& plain_run() {
       files[candidate(name + "/" + name + "_right.py")] = writing_module(kAnswers.at(name));
       files[candidate(name + "/" + name + "_wrong.py")] = constant_module("0.0f");
     }
-    // A failure that comes before the problem is opened, and nothing is known of it yet.
+    // Fails to compile, before the judge has opened the problem and checked for trivial answers.
     files[candidate("1_SoftmaxOfOne/broken.cu")] = "//@ out y like x\n//@ none<<<1, 1>>>(y)\n";
     return JudgedRun(files);
   }();
@@ -103,14 +104,15 @@ CommandResult report(const std::vector<std::string>& options = {}) {
 }
 
 TEST(Degenerate, WhatATrivialAnswerWasAskedIsAskedOfCandidatesToo) {
-  // The input passes until it is asked with signs, so several distributions are asked before.
+  // Only a distribution with signs catches the answer `input`, so the check uses several
+  // distributions.
   const JudgedRun judged(
       Files{{problem("1_Relu"), problem_of("torch.relu(x)", "torch.rand(64, 32)")},
             {candidate("1_Relu/0.py"), writing_module("torch.relu(x)")}});
   RunFile run = read_run(judged.file());
   const RunDetails details(run);
   for (Record& read : run.records) {
-    const Record record = details.whole(read);  // with all of its results
+    const Record record = details.whole(read);  // with all results
     EXPECT_EQ(record.outcome, Outcome::kCorrect) << record.message;
     EXPECT_THAT(record.degenerate_problem, Optional(IsEmpty()));
     EXPECT_TRUE(std::ranges::any_of(record.correctness, [](const TrialResult& result) {
@@ -136,7 +138,7 @@ TEST(Degenerate, RecordsReportsAndGatesSaySo) {
     }
     EXPECT_EQ(to_string(record.outcome), "correct");
     EXPECT_THAT(record.degenerate_problem, Optional(Contains("constant")));
-    // What a call runs is seen of modules and extensions.
+    // Only calls of modules and extensions are traced.
     EXPECT_EQ(record.kernel_class, record.kind == CandidateKind::kKernel ? "own" : "none");
     EXPECT_EQ(std::ranges::find(record.flags, "no_kernels") != record.flags.end(),
               record.kind != CandidateKind::kKernel);
@@ -176,7 +178,7 @@ TEST(Degenerate, WhatWasFoundInOneModeIsAskedAgainInTheOther) {
   const std::string answer = "x * 0.0 if self.training else x + 1";
   const Files files{{problem("1_InTraining"), problem_of(answer, "torch.randn(64, 32)")},
                     {candidate("1_InTraining/0.py"), writing_module(answer)}};
-  // Once more in the first: what is kept by then is of both.
+  // Without eval mode once more: the cache then has the results of both modes.
   for (const bool eval_mode : {false, true, false}) {
     std::vector<std::string> options{"--timing", "none"};
     if (eval_mode) options.emplace_back("--eval-mode");

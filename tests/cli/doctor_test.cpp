@@ -22,7 +22,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::Not;
 
-/// A machine on which nothing is wrong.
+/// A machine without faults.
 Machine sound_machine() {
   Machine machine;
   Installation& installation = machine.installation.emplace();
@@ -57,7 +57,7 @@ Machine sound_machine() {
   return machine;
 }
 
-/// One thing that is wrong, the check that must say so, and what still runs then.
+/// A fault, the check that must report it, and the devices that still work.
 struct Fault {
   std::string check;
   std::function<void(Machine&)> cause;
@@ -162,7 +162,7 @@ TEST(DoctorTest, ProbesAnswerOrSayWhyNot) {
   EXPECT_THROW(probe("weather"), UsageError);
 }
 
-// The real command on the real machine: it ends, its JSON parses, its exit code is its verdict.
+// The real command on this machine: its JSON is valid, and its exit code agrees with its verdict.
 TEST(DoctorTest, LooksAtThisMachine) {
   SpawnOptions options;
   options.command = {KBENCH_BIN_DIR "/kbench", "doctor", "--json"};

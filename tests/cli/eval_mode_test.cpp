@@ -52,7 +52,7 @@ __global__ void norm(const float* x, const float* mean, const float* var, const 
 }
 )";
 
-/// Candidates by name for a problem of one BatchNorm.
+/// Candidates for a problem with one BatchNorm, by name.
 std::map<std::string, std::string> candidates() {
   return {{"right.py", module_that("norm(x)")},
           {"running.py", module_that(normed("norm.running_mean", "norm.running_var", "False"))},
@@ -74,12 +74,12 @@ std::map<std::string, std::string> files() {
   return files;
 }
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun(files());
   return kRun;
 }
-/// One in eval mode.
+/// A run in eval mode.
 const JudgedRun& eval_mode_run() {
   static const JudgedRun kRun(files(), {"--eval-mode", "--no-distributions"});
   return kRun;

@@ -24,7 +24,7 @@ using Files = std::map<std::string, std::string>;
 std::string problem(const std::string& name) { return "set/level1/" + name + ".py"; }
 std::string candidate(const std::string& place) { return "candidates/me/" + place; }
 
-/// A kernel for inputs of 64 elements, which adds `added` and does `first`.
+/// A kernel for 64 inputs that adds `added` to each. It executes `first` before.
 std::string adding(const std::string& added, const std::string& first = {}) {
   return "//@ out y like x\n//@ k<<<1, 64>>>(x, y)\n"
          "__global__ void k(const float* x, float* y) {\n" +
@@ -44,7 +44,7 @@ const std::string kOfAnotherShape =
 const std::string kModel =
     "import torch\nimport torch.nn as nn\nclass Model(nn.Module):\n    def forward(self, x):\n";
 
-/// A problem that fails by itself, and what is said of it.
+/// A problem that fails itself, and words of the message.
 struct BadProblem {
   std::string name, source, words;
 };
@@ -70,7 +70,7 @@ const std::vector<BadProblem> kBadProblems{
      "not a tensor"},
     {"exit", kModel + "        return x\ndef get_inputs():\n    import os\n    os._exit(3)\n", ""}};
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun = [] {
     Files files{
@@ -149,7 +149,7 @@ TEST(Eval, DetailsLieWhereTheRecordSays) {
   EXPECT_TRUE(details.dump().find("raw_ms") != std::string::npos) << details.dump();
 }
 
-/// One in which all trials are asked of a wrong candidate, with a gate.
+/// A run with `--all-trials` and `--fail-under`, whose candidate is wrong.
 const JudgedRun& failing_run() {
   static const JudgedRun kRun({{problem("2_Small"), add_one_problem(64)},
                                {candidate("2_Small/far_off.cu"), adding("2", kSaysThatItIsCalled)}},
@@ -217,13 +217,13 @@ TEST(Eval, MismatchNamesTheFirstWrongElement) {
 }
 
 TEST(Eval, AClearFailureEndsTheTrials) {
-  // A failure costs four calls more: repeated, and over other contents of memory.
+  // A failure needs four more calls: repeated ones, and one after another content of memory.
   const auto calls = [](const JudgedRun& run, const std::string& name) {
     EXPECT_EQ(run.of(name).outcome, Outcome::kMismatch) << run.of(name).message;
     return std::ranges::count(run.details_of(name).at("log").get<std::string>(), '\n');
   };
   EXPECT_EQ(calls(plain_run(), "far_off.cu"), 5);
-  // It misses fp32's tolerance alone: the other trials tell at which row it is right.
+  // This candidate misses only fp32's tolerance, so the other trials follow.
   EXPECT_EQ(calls(plain_run(), "just_off.cu"), 9);
   EXPECT_EQ(calls(failing_run(), "far_off.cu"), 9);
 }

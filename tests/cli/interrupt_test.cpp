@@ -18,7 +18,7 @@ namespace {
 
 using testing::HasSubstr;
 
-/// Processes whose command line names the built worker or compiler under this environment.
+/// The number of processes of the built worker or compiler with this environment.
 int count_children(pid_t group) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -37,7 +37,7 @@ int count_children(pid_t group) {
   return count;
 }
 
-/// A run of so many candidates, into run.jsonl.
+/// A run of this many candidates, into run.jsonl.
 SpawnOptions run_of(const TempFolder& folder, int candidates) {
   folder.write("set/level1/1_AddOne.py", add_one_problem(100));
   for (int i = 0; i < candidates; ++i)
@@ -68,7 +68,7 @@ TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
   kill(pid, SIGINT);
   const auto status = child.wait();
   EXPECT_FALSE(status.signaled);
-  // A machine may be fast enough to have finished before the last of the delays.
+  // A fast machine may finish before the last delay.
   EXPECT_TRUE(status.code == 0 || status.code == 130) << status.code;
   EXPECT_EQ(count_children(pid), 0);
   if (!std::filesystem::exists(out) || std::filesystem::file_size(out) == 0) return;
@@ -79,7 +79,7 @@ TEST_P(Interrupt, EndsWith130AndKeepsWhatIsFinished) {
   for (const auto& record : run.records) EXPECT_EQ(record.outcome, Outcome::kCorrect);
 }
 
-// From before the worker is up until the middle of judging.
+// Interrupts at times between the start of the worker and the middle of judging.
 INSTANTIATE_TEST_SUITE_P(Delays, Interrupt, testing::Values(50, 600, 2500, 4500));
 
 TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
@@ -91,7 +91,7 @@ TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
   options.fds = {{file.value(), STDERR_FILENO}};
   Child child(options);
   std::this_thread::sleep_for(std::chrono::seconds(2));
-  // As by `timeout`, which tells kbench and then the group that kbench is in.
+  // Like `timeout`, which signals kbench first, and then kbench's process group.
   for (int i = 0; i < 5; ++i) {
     kill(child.pid(), SIGINT);
     std::this_thread::sleep_for(std::chrono::milliseconds(2));
@@ -102,7 +102,7 @@ TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
               HasSubstr("kbench: interrupted"));
 }
 
-/// Each of the builds would take all of the candidate's compile budget.
+/// Each build would use all of the candidate's compile limit.
 TEST(Interrupted, ARunDoesNotWaitForBuildsThatWereOrdered) {
   const TempFolder folder;
   SpawnOptions options = run_of(folder, 0);
@@ -124,7 +124,7 @@ built = [load_inline(name=f"e{i}", cpp_sources=source % i, functions=["one"]) fo
   Child child(options);
   std::this_thread::sleep_for(std::chrono::seconds(8));
   kill(child.pid(), SIGTERM);
-  // Less than one of the builds would go on.
+  // 30 s is shorter than the rest of a single build.
   pollfd ended{child.pidfd(), POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 30'000), 1);
   EXPECT_EQ(child.wait().code, 130);

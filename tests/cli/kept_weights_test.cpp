@@ -31,7 +31,7 @@ def get_init_inputs():
     return []
 )";
 
-/// A kernel candidate; `pack` decides whether to copy the weights.
+/// A kernel candidate. `pack` decides if a call copies the weights.
 std::string kernel(const std::string& pack) {
   return R"(//@ dims x[M, K]
 //@ let N = numel(mask)
@@ -59,7 +59,7 @@ __global__ void multiply(const float* x, const float* mask, float* y, int m, int
 )";
 }
 
-/// An extension; `pack` sets `packed`, which is kept.
+/// An extension. `pack` sets `packed`, which persists.
 std::string extension(const std::string& pack) {
   return R"(#include <torch/extension.h>
 __global__ void multiply(const float* x, const float* packed, const float* mask, float* y, int m,
@@ -111,7 +111,7 @@ TEST(KeptWeights, AreNotThoseOfTheCall) {
     if (id.find("keeps") == std::string::npos) {
       EXPECT_EQ(to_string(record.outcome), "correct");
     } else if (record.outcome == Outcome::kCorrect) {
-      // Its sample was among the changed ones each time.
+      // The changed elements were in its sample each time.
       ADD_FAILURE() << "it is to be found in at least one of several calls";
     } else {
       EXPECT_EQ(to_string(record.outcome), "mismatch");

@@ -46,7 +46,8 @@ class KernelBench : public testing::Test {
 TEST_F(KernelBench, ImportsReportsAndExports) {
   const auto imported = import(0, {"--timing", at("timing")});
   EXPECT_THAT(imported.output, HasSubstr("5 of 5 samples imported, 2 correct"));
-  EXPECT_THAT(error_lines(imported), SizeIs(1)) << imported.error;  // 3 has no name
+  EXPECT_THAT(error_lines(imported), SizeIs(1))
+      << imported.error;  // one line: result 3 has no name
   const auto report = expect_code(0, {"report", at("run.jsonl"), "--p", "0,1", "--verbose"});
   EXPECT_THAT(report.output,
               AllOf(HasSubstr("kernelbench 5 (imported"), HasSubstr("2.00x"),
@@ -97,7 +98,7 @@ TEST_F(KernelBench, ResumeOnAnotherKindOfDeviceIsRefusedBeforeItRuns) {
   EXPECT_THAT(result.error, HasSubstr("holds records of NVIDIA H100 80GB HBM3, and this run"));
 }
 
-/// As the files of level 4 begin, where their package is not installed.
+/// Files of level 4 begin like this one; their package is not installed.
 TEST_F(KernelBench, AProblemWhosePackageIsMissingIsNoFaultOfItsCandidates) {
   folder_.write("set/level4/1_AddOne.py",
                 "from transformers_not_here import AutoModel\n" + add_one_problem(16));
@@ -117,7 +118,7 @@ struct Checkout {
   std::string folder, python = "python3";
 };
 
-/// Runs a part of it; standard output and error together.
+/// Runs a part of these scripts. Returns standard output and error together.
 CommandResult run_script(const Checkout& checkout, std::vector<std::string> arguments) {
   SpawnOptions options;
   options.command = {"/usr/bin/env", checkout.python,
@@ -149,7 +150,7 @@ TEST_F(KernelBench, ItsOwnScriptsReadWhatIsExported) {
   EXPECT_EQ(seen["compiled_count"], 3);
   EXPECT_EQ(seen["correct_count"], 2);
 
-  // kbench's own pass@k file is what KernelBench would have written beside these results.
+  // kbench's pass@k file equals the one that KernelBench writes for these results.
   const json ours = json_of(run + "/pass_at_k_results.json");
   EXPECT_EQ(seen["pass_at_k"]["averages"], ours["averages"]);
   const auto again = run_script(checkout, {"pass_at_k", run + "/eval_results.json", "1", "2"});
@@ -175,7 +176,7 @@ TEST_F(KernelBench, ItsOwnScriptSeesTheSameSpeedups) {
   expect_code(0, {"report", at("run.jsonl"), "--format", "json=" + at("report.json")});
   expect_code(0, {"export", at("run.jsonl"), "--to", "kernelbench", "--out", at("out")});
   const json metrics = json_of(folder_ / "report.json")["summary"][0]["metrics"];
-  // What KernelBench makes of its own files, and of those that went through kbench.
+  // KernelBench's analysis of its own files, and of files that kbench imported and exported.
   for (const auto& [runs, name, file] :
        {std::tuple(folder_.path().string(), "run", at("timing/baseline_time_torch.json")),
         std::tuple(at("out/runs"), "maker_model-1",
