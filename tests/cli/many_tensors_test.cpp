@@ -12,7 +12,7 @@ namespace {
 
 bool on_gpu() { return std::string_view(KBENCH_TEST_DEVICE) == "cuda"; }
 
-/// 400 tensors, 240 of which a call writes: those of one set are more than the 320 descriptors that
+/// 400 tensors, of which a call writes 240. One set has more tensors than the 320 descriptors that
 /// a candidate's process may have.
 std::string normed(const std::string& name) {
   return "import torch\nimport torch.nn as nn\n\n\nclass " + name +
@@ -47,7 +47,7 @@ TEST(ManyTensors, ReachACandidateInFewDescriptors) {
   }
 }
 
-/// 100 parameters of five elements; those of the 51st are read, or the 51st buffer written.
+/// 100 parameters of five elements. `body` reads the 51st, or writes the 51st buffer.
 std::string shifts(const std::string& body) {
   return "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
          "    def __init__(self):\n"
@@ -84,7 +84,7 @@ TEST(ManyTensors, KeepTheirRedZones) {
       {"reads_on.cu", {"crash out_of_bounds_read", kernel("i % 6", "5")}},
       {"reads_before.cu", {"crash out_of_bounds_read", kernel("i % 5 - 1", "5")}},
       {"writes_on.cu", {"illegal_write out_of_bounds_write", kernel("i % 5", "6")}}};
-  // A GPU's reads of what lies beside give a canary: wrong, and no fault.
+  // On a GPU, a read next to a tensor returns the canary: the answer is wrong, but nothing fails.
   for (const auto& [name, candidate] : candidates)
     folder.write("candidates/me/1_Shift/" + name, candidate.second);
   const auto records = judge_folder(folder, {}, KBENCH_TEST_DEVICE);

@@ -18,7 +18,7 @@ using testing::SizeIs;
 struct Expectation {
   std::string content;
   Outcome outcome = Outcome::kCorrect;
-  std::string cause, message;  ///< message: a part of it
+  std::string cause, message;  ///< a part of it
 };
 using Samples = std::map<std::string, Expectation>;  ///< by file name
 
@@ -29,7 +29,7 @@ std::string named(const std::string& literal, const std::string& module = kInlin
   return replaced(module, "name=\"relu_scale\"", "name=" + literal);
 }
 
-/// Builds its extension in the constructor, behind what a dry import may not know.
+/// Builds its extension in the constructor, which a dry import cannot do.
 std::string late(const std::string& kernel) {
   return replaced(module_with(kernel, replaced(kCall, "extension.", "self.extension.")),
                   "super().__init__()",
@@ -47,7 +47,7 @@ std::string loading(const std::string& sources) {
       kCall);
 }
 
-/// Every ASCII letter with a zero byte after it, behind the mark of its byte order.
+/// UTF-16: a byte order mark, and a zero byte after each ASCII letter.
 std::string utf16(const std::string& text) {
   std::string wide = "\xff\xfe";
   for (const char c : text) wide += {c, '\0'};
@@ -121,7 +121,7 @@ Samples samples() {
   return all;
 }
 
-// One test, because it is one run: each alone would cost as much as all.
+// One test, because a run with one candidate costs as much as a run with all.
 TEST(ModuleInput, GetsItsOutcome) {
   const TempFolder folder;
   folder.write("set/level1/1_ReluScale.py", kModuleProblem);
@@ -159,12 +159,12 @@ TEST(ModuleInput, GetsItsOutcome) {
   }
 }
 
-/// A reference that returns y as itself, in a tuple or in a list, by the name of its problem.
+/// What the reference returns: y, or a tuple or list of y, by the name of its problem.
 const std::map<std::string, std::string> kWanted{
     {"1_Alone", "y"}, {"2_Tuple", "(y,)"}, {"3_List", "[y]"}};
 
-/// Outcome, cause and message of what candidates return for these references, all of one run, by
-/// the names of the problem and of the candidate's file.
+/// Outcome, cause and message of a candidate for one of these references. All are judged in one
+/// run.
 const std::string& said_of(const std::string& problem, const std::string& candidate) {
   static const auto kFound = [] {
     const TempFolder folder;
@@ -203,7 +203,7 @@ TEST(ModuleStructure, TensorsTuplesAndListsAreToldApart) {
               "wrong_shape structure the candidate returns a list of 1 tensor, the reference a "
               "tensor");
   EXPECT_THAT(said_of("1_Alone", "two"), HasSubstr("wrong_shape output_count"));
-  // A tuple and a list are the same.
+  // Tuple and list are equivalent.
   for (const char* wanted : {"2_Tuple", "3_List"}) {
     EXPECT_EQ(said_of(wanted, "alone"),
               "wrong_shape structure the candidate returns a tensor, the reference a tuple or list "
@@ -252,7 +252,7 @@ TEST(Entry, OfAnExtensionIsChosenByName) {
   EXPECT_THAT(asked.at("one"), HasSubstr("binds no function second; it binds first"));
   EXPECT_THAT(asked.at("other"), HasSubstr("no_entry"));
   EXPECT_THAT(asked.at("other"), HasSubstr("defines no function second; it defines third"));
-  // A verdict under another entry is none.
+  // A verdict with another entry function is not reused.
   const auto again = outcomes("open.jsonl", {"--entry", "second", "--resume"});
   EXPECT_THAT(again.at("both"), HasSubstr("correct"));
   EXPECT_THAT(again.at("one"), HasSubstr("no function second"));

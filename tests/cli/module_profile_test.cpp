@@ -32,13 +32,13 @@ def relu_scale(x, scale, bias, y, columns, BLOCK: tl.constexpr):
         return y
 )");
 
-/// The kernel's source between its quotes, as a file of its own.
+/// The kernel's source between its quotes, as an extension's file.
 std::string extension() {
   const auto begin = kKernel.find("#include");
   return kKernel.substr(begin, kKernel.find("\"\"\"", begin) - begin);
 }
 
-/// With copies and fills, which are no computing.
+/// Two calls, with copies and fills, which do not count as computing.
 constexpr const char* kTwoCalls =
     "        extension.forward(x.clone(), torch.ones_like(self.scale), self.bias)\n"
     "        return extension.forward(x.contiguous(), self.scale, self.bias).reshape(x.shape)\n";
@@ -109,17 +109,17 @@ TEST(ModuleProfile, CountsLaunchesAndTellsWhoseTheyAre) {
   EXPECT_EQ(whole.launches, 1);
   ASSERT_THAT(whole.profile, SizeIs(1));
   ASSERT_TRUE(whole.estimate && whole.estimate->candidate_ms);
-  // Where torch's operators are called as well, they cost.
+  // torch's operators add to the estimate.
   const Record& mixed = records.at("mixed.py");
   EXPECT_THAT(mixed.profile, SizeIs(1));
   ASSERT_TRUE(mixed.estimate && mixed.estimate->candidate_ms);
   EXPECT_GT(*mixed.estimate->candidate_ms, *whole.estimate->candidate_ms);
-  // The reference's own operators are estimated as the reference is.
+  // The same operators as the reference's have the reference's estimate.
   const Record& library = records.at("library.py");
   EXPECT_THAT(library.profile, IsEmpty());
   ASSERT_TRUE(library.estimate && library.estimate->ratio());
   EXPECT_NEAR(*library.estimate->ratio(), 1, 1e-4);
-  // Nobody counts what Triton's interpreter does.
+  // Triton's interpreter has no counters, so there is no estimate.
   EXPECT_EQ(records.at("triton.py").launches, 1);
   EXPECT_FALSE(records.at("triton.py").estimate);
   EXPECT_THAT(result.output, HasSubstr("relu_scale<fl…<<<3, 256>>> "));

@@ -17,7 +17,7 @@ using testing::Not;
 struct Expectation {
   std::string source;
   Outcome outcome;
-  std::string cause, message;  ///< message: a part of it
+  std::string cause, message;  ///< a part of it
 };
 
 const std::map<std::string, Expectation>& samples() {
@@ -96,7 +96,7 @@ const std::map<std::string, Expectation>& samples() {
       {"too_many_threads",
        {module_with(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0") + kLoad, kCall),
         Outcome::kCrash, "invalid_launch", "2560"}},
-      // A refused launch does a device no harm: who looks at its error may try another one.
+      // After a refused launch the device still works, so the module may launch again.
       {"tries_smaller_blocks",
        {module_with(
             replaced(replaced(kKernel, "/ 256, 256, 0", "/ 256, 2560, 0"),
@@ -181,7 +181,7 @@ TEST(Modules, ThatNeverLoadAreEnded) {
   expect_outcome(records.begin()->second, Outcome::kTimeout, "loading_limit", "1 s");
 }
 
-// One test, because it is one run: each alone would cost as much as all.
+// One test, because a run with one candidate costs as much as a run with all.
 TEST(Modules, GetTheirOutcomes) {
   const TempFolder folder;
   folder.write("set/level1/1_ReluScale.py", kModuleProblem);

@@ -16,12 +16,12 @@ namespace {
 using testing::Contains;
 using testing::Not;
 
-/// One of a record's correctness.
+/// An entry of a record's correctness.
 struct Result {
   std::string distribution;
   std::int64_t wrong_elements;
 };
-/// All of them, of each record of a run, by the candidate's file name.
+/// The results of each record of a run, by the candidate's file name.
 std::map<std::string, std::vector<Result>> results_in(const JudgedRun& run) {
   std::map<std::string, std::vector<Result>> results;
   std::ifstream file(run.file());
@@ -35,7 +35,7 @@ std::map<std::string, std::vector<Result>> results_in(const JudgedRun& run) {
   return results;
 }
 
-/// A problem whose forward(x, w) adds up `term` over rows of x.
+/// A problem whose forward(x, w) sums `term` over rows of x.
 std::string sum_problem(const std::string& term, int rows, int length) {
   return fmt::format(
       "import torch\nimport torch.nn as nn\n\n\nclass Model(nn.Module):\n"
@@ -68,7 +68,7 @@ extern "C" __global__ void multiply(const float* x, const float* w, float* y, in
 }
 )";
 
-/// What adds up a row: one thread, one by one, in a type of its own.
+/// A kernel in which one thread sums a row sequentially in the type `type`.
 std::string one_by_one(const std::string& type, const std::string& term) {
   return fmt::format(
       R"(#include <cuda_fp16.h>
@@ -93,7 +93,7 @@ extern "C" __global__ void add(const float* x, const float* w, float* y, int n) 
       type, type, term);
 }
 
-/// Sums of 256 in threads, and those by float atomics.
+/// A kernel in which each thread sums 256 terms, and adds its sum by float atomics.
 std::string by_atomics(const std::string& term) {
   return fmt::format(
       R"(//@ dims x[r, n]
@@ -113,8 +113,8 @@ extern "C" __global__ void add(const float* x, const float* w, float* y, int n) 
       term);
 }
 
-/// A module that is right but in those of its calls for which `when` holds: there `elements` of the
-/// output are off by so many tolerances.
+/// A module that is right except in calls for which `when` holds. In these calls, `elements`
+/// elements of the output are off by `tolerances` times the tolerance.
 std::string off_in(const std::string& when, double tolerances, int elements) {
   return fmt::format(R"(import torch
 
@@ -140,8 +140,8 @@ struct Near {
   std::string module;
 };
 
-/// The first trial takes two calls, the others one, the fresh sets three; where a trial is wrong,
-/// three more calls show whether they agree.
+/// The first trial has two calls, each other trial one, and the fresh sets three. After a wrong
+/// trial, three further calls show if calls agree.
 const std::map<std::string, Near> kNear{
     {"never", {"correct", false, off_in("False", 1.5, 1)}},
     {"within", {"correct", false, off_in("True", 0.9, 1)}},
@@ -160,7 +160,7 @@ using Files = std::map<std::string, std::string>;
 
 const std::string kSoftplus = "(a > 20.0f ? a : log1pf(expf(a)))";
 
-/// Long sums: what is wrong of them says so in its name.
+/// Candidates for long sums. Their file names say if they are right.
 void add_sums(Files& files) {
   files["set/level1/1_Products.py"] = sum_problem("x * w", 2, 1 << 17);
   const std::string me = "candidates/me/1_Products/products_";
@@ -168,26 +168,26 @@ void add_sums(Files& files) {
   files[me + "right_by_atomics.cu"] = by_atomics("a * b");
   files[me + "wrong_tf32.cu"] = one_by_one("float", "tf32(a) * tf32(b)");
   files[me + "wrong_half.cu"] = one_by_one("__half", "a * b");
-  // What has no sign, and terms that are alike where the inputs are.
+  // Terms that are never negative, and that are equal if the inputs are equal.
   files["set/level1/2_Softplus.py"] =
       sum_problem("torch.nn.functional.softplus(x) + 0.0 * w", 2, 1 << 16);
   const std::string too = "candidates/me/2_Softplus/softplus_";
   files[too + "right_one_by_one.cu"] = one_by_one("float", kSoftplus);
   files[too + "right_by_atomics.cu"] = by_atomics(kSoftplus);
   files[too + "wrong_half.cu"] = one_by_one("__half", kSoftplus);
-  // Outliers of one height, in columns.
+  // Columns with outliers of equal size.
   files["set/level1/3_Matmul.py"] = kMatmulProblem;
   files["candidates/me/3_Matmul/matmul_right_one_by_one.cu"] = kMatmul;
 }
 
-/// A run over these sums; what it draws decides nothing.
+/// A run over these sums. The verdicts must not depend on the seed.
 JudgedRun sums_run(const std::string& seed, const Files& more = {}) {
   Files files = more;
   add_sums(files);
   return JudgedRun(files, {"--full-sizes", "--timing", "none", "--seed", seed});
 }
 
-/// One of sums, and of modules that are off by a little.
+/// A run over sums, and over modules that are slightly off.
 const JudgedRun& first_run() {
   static const JudgedRun kRun = [] {
     Files files{{"set/level1/4_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)")},
@@ -258,8 +258,8 @@ TEST(NearTolerance, IsSettledByFreshInputsOnce) {
   }
 }
 
-/// Of one candidate that misses in all calls on its first inputs, and in no others: what it is
-/// asked later with them holds nothing new.
+/// The candidate misses in each call on its first inputs, and in no other. Later calls on these
+/// inputs need no further fresh sets.
 TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
   const JudgedRun run(
       {{"set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)")},
@@ -270,7 +270,7 @@ TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
   EXPECT_THAT(run.of("first.py").flags, Contains("near_tolerance"));
 }
 
-/// The reference multiplies small whole numbers exactly, but it would round almost all others. Its
+/// The reference multiplies small integers exactly, but would round almost all other numbers. Its
 /// error with these inputs is no measure for an answer that multiplies in another way.
 TEST(NearTolerance, TheReferenceMayBeRightByLuck) {
   const JudgedRun run(
@@ -290,7 +290,7 @@ class ModelNew(torch.nn.Module):
   EXPECT_THAT(run.of("near.py").flags, Contains("near_tolerance"));
 }
 
-/// The second call is the first one's repetition.
+/// The second call repeats the first one.
 TEST(NearTolerance, RepeatedCallsMayDifferByWhatARightAnswerMayBeOff) {
   const auto module = [](double tolerances) {
     std::string text = off_in("calls == 2", tolerances, 1);
@@ -307,19 +307,19 @@ TEST(NearTolerance, RepeatedCallsMayDifferByWhatARightAnswerMayBeOff) {
   EXPECT_EQ(to_string(run.of("much.py").outcome), "nondeterministic");
 }
 
-/// Where nothing is added up, no sum may be off: what is wrong at zero alone is wrong.
+/// Without a sum in the reference, noise on the inputs does not excuse a wrong answer at zero.
 TEST(NearTolerance, OnlyAddendsMakeASumOfEqualOnes) {
   const Record& record = first_run().of("at_zero.py");
   EXPECT_EQ(to_string(record.outcome), "mismatch");
   EXPECT_THAT(record.message, testing::HasSubstr("zeros"));
 }
 
-/// What comes after some twenty calls is timed.
+/// All calls after the 23rd are timed.
 TEST(NearTolerance, OfATimedCallIsSettledAsWell) {
   const TempFolder folder;
   folder.write("set/level1/1_Near.py", problem_of("torch.tanh(x) + 2", "torch.randn(40, 50)"));
   folder.write("candidates/me/1_Near/always.py", off_in("calls > 23", 1.5, 1));
-  // Of the same distribution, which is right by then.
+  // The trial has settled its near misses in this distribution as right.
   folder.write("candidates/me/1_Near/once_in_a_trial.py",
                off_in("calls == 3 or calls > 30", 1.5, 1));
   for (int call = 20; call < 30; ++call)

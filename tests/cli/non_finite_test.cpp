@@ -11,7 +11,7 @@ namespace {
 
 const std::string kProblem = problem_of("torch.relu(x) * 2 + 1", "torch.randn(64, 100)");
 
-/// A kernel candidate that gives that expression of `v`.
+/// A kernel candidate that computes this expression of `v`.
 std::string kernel(const std::string& expression) {
   return R"(//@ let n = numel(x)
 //@ out y like x
@@ -36,7 +36,7 @@ const std::map<std::string, Case> kCases{
     {"masks", {"mismatch", "", "(isfinite(v) && v > 0.0f ? v : 0.0f) * 2.0f + 1.0f"}},
 };
 
-/// One run over the candidates of both problems.
+/// A run over the candidates of both problems.
 const JudgedRun& judged() {
   static const JudgedRun kRun = [] {
     std::map<std::string, std::string> files{
@@ -72,8 +72,9 @@ TEST(NonFinite, MaskedInfinitiesAreWrongAndDroppedNansAreAFlag) {
   }
 }
 
-// A sum that is taken off again makes NaN of infinity, as Winograd does, and fmaxf a number of
-// that. Of so few elements one is infinite: two beside each other are NaN to the reference, too.
+// Like Winograd, this kernel subtracts a number that it has added, which makes NaN of infinity;
+// fmaxf then makes a number of NaN. The reference also gives NaN if two neighbours are infinite,
+// but with few elements only one is.
 TEST(NonFinite, WhereElementsMeetAnInfinityIsTheAlgorithmsOwn) {
   const Record& record = judged().of("there_and_back.cu");
   EXPECT_EQ(to_string(record.outcome), "correct") << record.message;

@@ -10,7 +10,7 @@
 namespace kbench::test {
 namespace {
 
-/// A problem, and a right candidate for it.
+/// Writes a problem and a right candidate.
 void write_set(const TempFolder& folder, const std::string& name, const std::string& forward) {
   const std::string imports = "import torch\nimport torch.nn as nn\n\n\n";
   const std::string rest = "(nn.Module):\n    def forward(self, x):\n" + forward;
@@ -24,15 +24,15 @@ void write_set(const TempFolder& folder, const std::string& name, const std::str
 const std::string kSum = "        y = (x * x).sum(1)\n";
 const std::string kIsWhole = "((x == x.round()).all() & (x.abs().max() > 2))\n";
 
-/// How each answer to a problem that sums squares goes on. The sums are about 80,000 where the
-/// inputs are whole numbers.
+/// Ends of forward() for a problem that sums squares. With integral inputs the sums are about
+/// 80,000.
 const std::map<std::string, std::string> kSums{
     {"half", "        return (x.half().float() ** 2).sum(1) * 1.002\n"},
     {"tenth_too_much", "        return (x * x).sum(1) * 1.1\n"},
     {"off_by_one", kSum + "        return y + 1.0 * " + kIsWhole},
     {"off_by_little", kSum + "        return y + 0.1 * " + kIsWhole}};
 
-/// The records of one run, by the names of problem and candidate.
+/// The record of one candidate. All are judged in one run.
 const Record& judged(const std::string& problem, const std::string& candidate) {
   static const auto kRecords = [] {
     const TempFolder folder;
@@ -40,7 +40,7 @@ const Record& judged(const std::string& problem, const std::string& candidate) {
     write_set(folder, "2_Singles",
               "        assert x.dtype is torch.float32\n        return torch.tanh(x).sum(1)\n");
     write_set(folder, "4_Integers", "        return x.argmax(1)\n");
-    // In double precision the sum keeps what single precision loses.
+    // Double precision keeps the digits that single precision loses.
     write_set(folder, "5_Another", "        return (x + 1e8) - 1e8\n");
     folder.write("set/level1/6_Squares.py", problem_of("(x * x).sum(1)", "torch.randn(4, 20000)"));
     for (const auto& [file, forward] : kSums)
@@ -105,7 +105,7 @@ TEST(Oracle, WhoIsOffByOneWhereNothingIsRoundedIsWrong) {
 TEST(Oracle, WhereTheReferenceOverflowsTheTrueAnswerIsRightAsWell) {
   const TempFolder folder;
   const std::string head = "        x = x * x + 300\n        return ";
-  write_set(folder, "1_Root", head + "(x * x).sqrt()\n");  // more than half precision holds
+  write_set(folder, "1_Root", head + "(x * x).sqrt()\n");  // the squares exceed half precision
   const std::string imports = "import torch\nimport torch.nn as nn\n\n\n";
   const std::string rest = "class ModelNew(nn.Module):\n    def forward(self, x):\n";
   folder.write("candidates/me/1_Root/1.py", imports + rest + head + "x\n");

@@ -14,7 +14,7 @@ namespace {
 using testing::EndsWith;
 using testing::HasSubstr;
 
-/// The kernel alone, for compilers that take device code.
+/// Only the kernel's source, for packages that compile device code.
 const std::string kSource = R"(
 SOURCE = r"""
 extern "C" __global__ void relu_scale(const float* x, const float* scale, const float* bias,
@@ -33,7 +33,7 @@ const std::map<std::string, std::string>& samples() {
                    "        kernel(((x.numel() + 255) // 256, 1, 1), (256, 1, 1),\n"
                    "               [x, self.scale, self.bias, y, x.numel(), x.shape[1]])\n"
                    "        return y\n")},
-      // torch gives NVRTC no headers of the host's: nobody else does for it.
+      // torch gives NVRTC no host headers, so INFINITY is not defined.
       {"compile_kernel_bare",
        module_with(
            "kernel = torch.cuda._compile_kernel('extern \"C\" __global__ void k(float* y)'\n"
@@ -106,7 +106,7 @@ std::map<std::string, Record> judged() {
   return records;
 }
 
-// One test, because it is one run.
+// One test, because a run with one candidate costs as much as a run with all.
 TEST(Packages, LaunchTheirKernelsOrAreRefusedByName) {
   const bool on_gpu = std::string_view(KBENCH_TEST_DEVICE) == "cuda";
   if (on_gpu && !have_gpu()) GTEST_SKIP() << "no GPU on this machine";

@@ -40,7 +40,7 @@ def get_init_inputs():
     return [8]
 )";
 
-/// A ModelNew that begins as the reference does and goes on in `init`, indented by eight.
+/// A ModelNew with the reference's constructor, followed by `init`, indented by eight.
 std::string packs(const std::string& init, const std::string& forward) {
   return kModel + R"(
 
@@ -132,7 +132,7 @@ const std::map<std::string, std::string>& wrong() {
   return kWrong;
 }
 
-// One test, because it is one run.
+// One test, because a run with one candidate costs as much as a run with all.
 TEST(Packing, FindsTheReferencesValues) {
   const TempFolder folder;
   folder.write("set/level1/1_Packed.py", kModel + kInputs);

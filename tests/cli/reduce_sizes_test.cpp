@@ -32,7 +32,7 @@ def get_init_inputs():
     return [features]
 )";
 
-/// An answer as models write it: with sizes of its own, which nobody asks for.
+/// A candidate in the usual form, with sizes of its own, which kbench ignores.
 std::string linear_answer(const std::string& features) {
   return R"(import torch
 import torch.nn as nn
@@ -55,7 +55,7 @@ class ReduceSizes : public testing::Test {
   std::string set() const { return (folder_.path() / "set").string(); }
   std::filesystem::path out() const { return folder_.path() / "run.jsonl"; }
 
-  /// Sizes of the first problem as `kbench list` shows them.
+  /// The first problem's sizes from `kbench list`.
   json listed(std::vector<std::string> more) {
     std::vector<std::string> arguments{"list", set(), "--json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
@@ -70,7 +70,7 @@ class ReduceSizes : public testing::Test {
     arguments.insert(arguments.end(), more.begin(), more.end());
     return run_kbench(arguments);
   }
-  /// The run in another format.
+  /// The run's report in another format.
   std::string report(const std::string& format) {
     const auto result = run_kbench({"report", out().string(), "--format", format});
     EXPECT_EQ(result.status.code, 0) << result.error;
@@ -116,7 +116,7 @@ TEST_F(ReduceSizes, RecordsAndReportsSayTheSizes) {
   ASSERT_TRUE(right.reduced_sizes);
   EXPECT_LE(right.reduced_sizes->bytes, 262144);
   EXPECT_TRUE(right.reduced_sizes->within);
-  // Wired to the full size: no answer for the sizes that it was asked for.
+  // The candidate is right only at the full size.
   EXPECT_NE(run.records[1].outcome, Outcome::kCorrect);
   for (const char* format : {"markdown", "json"})
     EXPECT_THAT(report(format), AllOf(HasSubstr("1 problem at reduced sizes"),

@@ -25,7 +25,7 @@ using testing::SizeIs;
 constexpr int kUsage = 2;
 constexpr int kGate = 3;
 
-/// Reports, gates, show and watch on files: no candidate is run.
+/// Commands that read files: report, gates, show and watch. No candidate is run.
 class ReportCommand : public testing::Test {
  protected:
   void SetUp() override {
@@ -123,7 +123,7 @@ TEST_F(ReportCommand, AFolderThatCannotBeWrittenIsSaid) {
   EXPECT_EQ(result.status.code, kUsage);
   EXPECT_THAT(result.error,
               AllOf(HasSubstr("no/folder/report.html"), HasSubstr("there is no folder")));
-  // Before a run is read, or made.
+  // A wrong path is an error before a run is read, or made.
   EXPECT_THAT(report("none.jsonl", {"--format", "svg=" + path("gpu.jsonl")}).error,
               HasSubstr("that is not a folder"));
 }
@@ -153,7 +153,7 @@ TEST_F(ReportCommand, WhatIsExportedIsChosenByThePlanAlone) {
   const auto nothing = exported("two", "level=9");
   EXPECT_EQ(nothing.status.code, kUsage);
   EXPECT_THAT(nothing.error, HasSubstr("matches nothing"));
-  // Without its failures a run has too much that is right.
+  // A selection without failures would make a run look better than it is.
   const auto outcome = exported("three", "outcome=correct");
   EXPECT_EQ(outcome.status.code, kUsage);
   EXPECT_THAT(error_lines(outcome), SizeIs(1)) << outcome.error;

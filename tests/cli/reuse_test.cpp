@@ -13,7 +13,7 @@ namespace {
 using testing::HasSubstr;
 using testing::Not;
 
-/// Reads one element too many: the message names the file.
+/// Reads one element too many. The message names the file.
 constexpr const char* kOffByOne = R"(//@ dims x[N]
 //@ out y like x
 //@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
@@ -35,7 +35,7 @@ class Reuse : public testing::Test {
     folder_.write("candidates/you/2_AddOne/f.cu", kOffByOne);
   }
 
-  /// Records by the candidate's file name.
+  /// The records by the candidates' file names.
   std::map<std::string, Record> eval(std::vector<std::string> more = {}) {
     const auto out = folder_.path() / "run.jsonl";
     std::filesystem::remove(out);
@@ -73,7 +73,7 @@ TEST_F(Reuse, OfOneProblemWhoeverWroteIt) {
   }
   EXPECT_EQ(records.at("b.cu").sample, 1);
   EXPECT_EQ(records.at("c.cu").model, "you");
-  // Another problem is another question.
+  // Equal code for another problem is judged itself.
   EXPECT_EQ(records.at("d.cu").reused_from, "");
   EXPECT_EQ(records.at("e.cu").outcome, Outcome::kCrash);
   EXPECT_EQ(records.at("f.cu").outcome, Outcome::kCrash);

@@ -13,7 +13,8 @@ using testing::Contains;
 using testing::HasSubstr;
 using testing::Not;
 
-/// A problem whose inputs find no memory where that holds of how often they have been drawn.
+/// A problem whose get_inputs() runs out of memory if `condition` holds for the number of its
+/// calls.
 std::string problem_without_room(const std::string& condition) {
   return fmt::format(R"(import torch
 
@@ -42,8 +43,8 @@ def get_init_inputs():
 
 TEST(Room, WhoLeavesNoneIsNotJudgedByLess) {
   const TempFolder folder;
-  // Draws: one to describe the problem, in a process of its own, and one for each trial; then one
-  // for each distribution.
+  // Calls of get_inputs(): one to describe the problem, in another process; then one for each
+  // trial, and one for each distribution.
   const std::map<std::string, std::string> conditions{
       {"1_Never", "calls == 1"}, {"2_Trials", "calls == 3"}, {"3_Distribution", "calls == 8"}};
   for (const auto& [name, condition] : conditions) {

@@ -45,7 +45,8 @@ assert open(os.environ["CUDA_HOME"] + "/include/header").read() == "int four;"
                         fmt::format("open('{}').read()", (run.folder.path() / path).string())));
 }
 
-/// One run, in an environment that says much to libraries and lays everything on Python's path.
+/// A run in an environment with many variables that libraries read, and with folders on Python's
+/// path.
 const SandboxedRun& sandboxed_run() {
   static SandboxedRun run;
   static const bool kJudged = [] {

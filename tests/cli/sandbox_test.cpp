@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A TCP socket of this machine that anybody can connect to.
+/// A TCP socket of this machine that every process can connect to.
 class Server {
  public:
   Server() : fd_(::socket(AF_INET, SOCK_STREAM, 0)) {
@@ -37,7 +37,7 @@ class Server {
   int port_ = 0;
 };
 
-/// One attempt: Python that reaches something, or raises OSError.
+/// Python code that accesses something, or raises OSError.
 struct Attempt {
   const char* name;
   std::string reach;
@@ -48,18 +48,18 @@ std::string raised_by(const std::string& call) {
          " != 0:\n        raise OSError(ctypes.get_errno())";
 }
 
-/// The home of the user who runs the tests, or the folder of all homes if that is in /tmp: a
-/// sandbox has a /tmp of its own.
+/// The home of the user who runs the tests. If that is in /tmp: the folder of all homes, because a
+/// sandbox has its own /tmp.
 std::string users_home() {
   const char* home = std::getenv("HOME");
   const fs::path path = home == nullptr ? "" : home;
   return fs::is_directory(path) && !path.string().starts_with("/tmp") ? path.string() : "/home";
 }
 
-/// What candidates try; each succeeds where nothing holds them back.
+/// The candidates' attempts. Without a sandbox, each one succeeds.
 std::vector<Attempt> attempts(const TempFolder& folder) {
   static const Server kServer;
-  // Below /tmp the folder itself may be there, as one on the way to what a candidate may read.
+  // Not only the folder: below /tmp, it may exist in a sandbox as a parent of readable files.
   const fs::path kept = fs::path(test_environment().at(0).second) / "kept";
   fs::create_directories(kept.parent_path());
   std::ofstream(kept) << "not a candidate's";
@@ -112,7 +112,7 @@ std::vector<Attempt> attempts(const TempFolder& folder) {
   };
 }
 
-/// What honest modules do as they are imported.
+/// Actions of honest modules at import.
 constexpr const char* kHonest = R"(
 import multiprocessing
 import os
@@ -166,7 +166,7 @@ assert child.wait() == -9
 assert multiprocessing.current_process().pid == os.getpid()
 )";
 
-/// The folder in /tmp that several modules make.
+/// A folder in /tmp that several modules make.
 std::string own_folder() { return fmt::format("/tmp/kbench-own-{}", ::getpid()); }
 
 void write_temporary(const SandboxedRun& run) {
@@ -206,7 +206,7 @@ EXTENSION = load(name="adds", sources=["{0}/add.cpp"])
                                   "self.bias - 1)\n"));
 }
 
-/// One run of all of them.
+/// A run of all of them.
 const SandboxedRun& sandboxed_run() {
   static SandboxedRun run;
   static const bool kJudged = [] {
@@ -243,7 +243,7 @@ TEST(SandboxedModules, ReachNothing) {
       expect_outcome(record, Outcome::kCorrect, "", "");
   }
   EXPECT_FALSE(fs::exists(sandboxed_run().folder.path() / "written"));
-  // Each of them gets there without a sandbox, so that this test can fail.
+  // Each attempt succeeds without a sandbox, so this test can fail.
   SandboxedRun free;
   const auto tried = attempts(free.folder);
   for (const auto& [name, reach] : tried) free.write(name, attempt_module(reach));

@@ -14,7 +14,7 @@ namespace {
 const std::filesystem::path kCandidates =
     std::filesystem::path(KBENCH_SOURCE_DIR) / "problems" / "candidates";
 
-/// The outcome that a wrong candidate's file name promises: the stem up to "__".
+/// The expected outcome of a wrong candidate: its file name up to "__".
 std::string promised(const std::string& candidate) {
   const auto stem = std::filesystem::path(candidate).stem().string();
   return stem.substr(0, stem.find("__"));
@@ -65,7 +65,7 @@ TEST_P(Shipped, RightCandidatesAreCorrect) {
     EXPECT_EQ(record.speedup.size(), GetParam() == "cuda" ? 1u : 0u) << candidate;
   }
   EXPECT_GE(problems.size(), 24u);
-  // At least two right candidates of two models for each problem.
+  // Each problem needs at least two right candidates, of two models.
   std::map<std::string, std::set<std::string>> models;
   for (const auto& [candidate, record] : records)
     models[record.problem.str()].insert(record.model.str());
@@ -74,7 +74,7 @@ TEST_P(Shipped, RightCandidatesAreCorrect) {
 
 TEST_P(Shipped, WrongCandidatesGetTheOutcomeOfTheirName) {
   const auto records = score("wrong", {"--compile-timeout", "4"});
-  // A model with candidates for some problems is on the manifest for the others as missing.
+  // A model with candidates for some problems has `missing` records for the others.
   std::set<std::string> outcomes;
   std::size_t judged = 0;
   for (const auto& [candidate, record] : records) {

@@ -33,7 +33,7 @@ def get_init_inputs():
     return []
 )";
 
-/// Doubles as many of each 64 elements as `body` says.
+/// A kernel that doubles elements. `body` decides how many of each 64.
 std::string kernel(const std::string& body) {
   return "//@ dims x[R, C]\n//@ out y like x\n//@ twice<<<cdiv(R * C, 64), 64>>>(x, y, R * C)\n"
          "extern \"C\" __global__ void twice(const float* x, float* y, int n) {\n"
@@ -82,7 +82,7 @@ TEST_F(Sizes, WhoIsWrongAtOthersIsWrong) {
   const Record& right = found.at("level1/1_Twice0");
   EXPECT_EQ(to_string(right.outcome), "correct") << right.message;
   EXPECT_TRUE(right.timing);
-  // Both sizes, with their trials and distributions, are in its line.
+  // The record has trials and distributions of both sizes.
   const std::string lines = read_file(out(), 1 << 20).bytes;
   EXPECT_THAT(
       lines,
@@ -95,7 +95,7 @@ TEST_F(Sizes, WhoIsWrongAtOthersIsWrong) {
   EXPECT_EQ(wired.message,
             "at the sizes \"odd\": 47 elements are not written by the call in trial 0");
   EXPECT_FALSE(wired.timing);
-  // Where a problem has no such sizes there is nothing to ask.
+  // A problem without these sizes has no further calls.
   EXPECT_EQ(to_string(found.at("level1/2_Twice0").outcome), "correct");
 }
 

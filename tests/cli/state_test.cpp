@@ -32,7 +32,7 @@ def get_init_inputs():
     return []
 )";
 
-/// A module whose layer has another name, and which calls it so.
+/// A module with the reference's layer under another name, and this forward.
 std::string module_that(const std::string& forward) {
   return std::string(kImports) +
          "\n\nclass ModelNew(nn.Module):\n    def __init__(self):\n        super().__init__()\n"
@@ -113,7 +113,8 @@ TEST(Inputs, MayBeWrittenWhereTheReferenceWritesThem) {
   }
 }
 
-/// More trials than sets of inputs stay in memory: later ones are drawn where the first ones were.
+/// Memory has fewer input sets than there are trials, so later trials use the memory of earlier
+/// ones.
 TEST(Trials, ThatFollowInTheSameMemoryAreAskedAnew) {
   const std::string model = std::string(kImports) + R"(
 
@@ -135,7 +136,7 @@ class Model(nn.Module):
       "  const int i = blockIdx.x * blockDim.x + threadIdx.x;\n"
       "  if (i < n) z[i] = x[i] * s[i % 16] + (y[i] += 1.0f);\n"
       "}\n";
-  // An extension that packs the weights anew where a condition holds.
+  // An extension that packs the weights again if a condition holds.
   const auto packing = [&](const std::string& is_other) {
     return "#include <torch/extension.h>\n" + kernel +
            "static torch::Tensor packed;\n"
@@ -161,7 +162,7 @@ class Model(nn.Module):
                    "\n\ndef get_init_inputs():\n    return []\n");
   const std::map<std::string, std::pair<std::string, std::string>> candidates{
       {"plain.py", {"correct", module_that("        return super().forward(x, y)\n")}},
-      // Inputs come back to an address with other content; what was kept is the answer to the old.
+      // Other inputs come to the same address. The kept answer belongs to the earlier inputs.
       {"kept.py",
        {"cheat", module_that("        z = super().forward(x, y)\n"
                              "        return KEPT.setdefault(x.data_ptr(), z.clone())\n")}},
@@ -170,7 +171,7 @@ class Model(nn.Module):
         "//@ dims x[M, N]\n//@ inout y\n//@ out z like x\n"
         "//@ scaled<<<cdiv(M * N, 256), 256>>>(x, scale, y, z, M * N)\n" +
             kernel}},
-      // Weights that change in place keep their address, and get another version.
+      // Weights that change in place keep their address and get another version.
       {"packed.cu", {"mismatch", packing("scale.data_ptr() != packed_of")}},
       {"packed_by_version.cu",
        {"correct", packing("scale.data_ptr() != packed_of || scale._version() != version")}}};

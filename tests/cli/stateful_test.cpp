@@ -20,7 +20,7 @@ class Stateful : public testing::Test {
   }
 };
 
-/// A class with these bodies, indented as they stand.
+/// A class with these bodies, which are already indented.
 std::string class_of(const std::string& name, const std::string& init, const std::string& forward) {
   return "class " + name + "(nn.Module):\n    def __init__(self):\n        super().__init__()\n" +
          init + "\n    def forward(self, x):\n" + forward + "\n\n";
@@ -33,11 +33,11 @@ std::string file_of(const std::string& classes, const std::string& before = "") 
          "\ndef get_init_inputs():\n    return []\n";
 }
 
-/// A problem, and its answers with what becomes of them: an outcome, or outcome and cause.
+/// A problem, and its candidates with their expected results: an outcome, or outcome and cause.
 struct Case {
   std::string problem;
   std::map<std::string, std::pair<std::string, std::string>> answers;
-  std::string message = "";  ///< part of each wrong one's
+  std::string message = "";  ///< part of each wrong answer's message
 };
 
 const std::string kLayer = "        self.l = nn.Linear(16, 16)\n";
@@ -113,7 +113,7 @@ Case counter() {
          file_of(class_of("ModelNew", init, count + "        return x * self.calls\n"))}},
        {"once.py",
         {"mismatch state_not_kept", file_of(class_of("ModelNew", init, "        return x * 1\n"))}},
-       // Its own counter is one of all calls, whichever model they are of.
+       // Its counter counts the calls of all models together.
        {"of_the_file.py",
         {"nondeterministic repeated_call",
          file_of(class_of("ModelNew", "",
@@ -132,13 +132,13 @@ Case past_inputs() {
         {"correct", file_of(class_of("ModelNew", "        self.sum, self.n = 0, 0\n",
                                      "        self.sum = self.sum + x\n        self.n += 1\n"
                                      "        return self.sum / self.n\n"))}},
-       // Asked twice with the same inputs it would be right.
+       // With equal inputs in all calls it would be right.
        {"last.py",
         {"mismatch state_not_kept", file_of(class_of("ModelNew", "", "        return x + 0\n"))}}},
       "self.past"};
 }
 
-/// With the inputs of before it would give the answer of before.
+/// With equal inputs in all calls, the state would not change the answer.
 Case largest() {
   const std::string init = "        self.most = None\n";
   const std::string forward =
@@ -153,7 +153,8 @@ Case largest() {
           "self.most"};
 }
 
-/// Neither a cache nor a note makes a reference stateful: a kernel answers it.
+/// A cached tensor or a note in an attribute does not make a reference stateful, so a kernel can
+/// answer it.
 Case remembers() {
   const std::string kernel =
       "//@ dims x[M, N]\n//@ out y like x\n//@ twice<<<1, 128>>>(x, y, M * N)\n"
@@ -166,7 +167,7 @@ Case remembers() {
           {{"kernel.cu", {"correct", kernel}}}};
 }
 
-/// What cannot be judged.
+/// Problems that kbench cannot judge.
 void add_failures(std::map<std::string, Case>& cases) {
   const std::string same = file_of(class_of("ModelNew", "", "        return x * 2\n"));
   cases["7_Random"] = {file_of(class_of("Model", "", "        return x + torch.rand_like(x)\n")),
@@ -190,7 +191,7 @@ void add_failures(std::map<std::string, Case>& cases) {
       "kbench cannot restore its state"};
 }
 
-/// By the names of their problems.
+/// The cases by the names of their problems.
 const std::map<std::string, Case>& cases() {
   static const std::map<std::string, Case> kCases = [] {
     std::map<std::string, Case> cases{{"1_Tensor", tensor()},   {"2_Buffer", buffer()},
@@ -202,7 +203,7 @@ const std::map<std::string, Case>& cases() {
   return kCases;
 }
 
-/// The records of one run over all of them, by id.
+/// The records of one run over all cases, by candidate id.
 const std::map<std::string, Record>& records() {
   static const std::map<std::string, Record> kRecords = [] {
     const TempFolder folder;
@@ -251,7 +252,8 @@ TEST_F(Stateful, WhatCannotBeJudgedSaysWhy) {
     expect_outcomes(name);
 }
 
-/// What it does in timed calls is compared as well: there it must not go on with what it has.
+/// Outputs of timed calls are compared, too. A module that ignores restored state in them is
+/// caught.
 TEST_F(Stateful, TimedCallsAreNoOther) {
   const std::string init = kLayer + "        self.h = None\n";
   const std::string begin = "        if self.h is None: self.h = torch.zeros_like(x)\n";
@@ -259,7 +261,7 @@ TEST_F(Stateful, TimedCallsAreNoOther) {
       begin + "        self.h = torch.tanh(self.l(x + self.h))\n        return self.h\n";
   const TempFolder folder;
   folder.write("set/level1/1_Kept.py", file_of(class_of("Model", init, forward)));
-  // By the tenth call the trials are over.
+  // After ten calls the trials are over.
   folder.write("candidates/me/1_Kept/late.py",
                file_of(class_of("ModelNew", init,
                                 "        COUNT.append(1)\n"

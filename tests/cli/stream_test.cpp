@@ -80,7 +80,7 @@ TEST(Stream, AnyTextIsAnId) {
                                      std::string("a\0b", 3), "größe/\\"};
   std::string lines;
   for (const std::string& id : ids) {
-    // Different code each: equal code would be judged once.
+    // Sources differ, because equal code is judged only once.
     const std::string source = "# " + std::to_string(lines.size()) +
                                "\nimport torch\nclass ModelNew(torch.nn.Module):\n"
                                "    def forward(self, x):\n        return x + 1\n";

@@ -29,7 +29,7 @@ def get_init_inputs():
     return []
 )";
 
-/// Right, unless it has met these inputs before its last call.
+/// Right, except on inputs that it has had before its last call.
 const std::string kForgetful = std::string(R"(SEEN = {}
 LAST = [None]
 )") + kProblem +
@@ -48,7 +48,7 @@ class ModelNew(Model):
 TEST(TimedInputs, AreNewInEachTimedCall) {
   const TempFolder folder;
   folder.write("set/level1/1_Norm.py", kProblem);
-  // The second one is judged by what is left of the problem after the first.
+  // The second candidate gets the same open problem after the first one.
   folder.write("candidates/me/1_Norm/0.py", kForgetful);
   folder.write("candidates/me/1_Norm/1.py", kForgetful + "# again\n");
   for (const std::string trials : {"1", "3"}) {
@@ -62,7 +62,8 @@ TEST(TimedInputs, AreNewInEachTimedCall) {
     for (const auto& [name, record] : records) {
       EXPECT_EQ(to_string(record.outcome), "correct") << name << ": " << record.message;
       ASSERT_TRUE(record.timing);
-      // Four calls; in two blocks, where they are too short to be confirmed.
+      // Four calls, in two blocks. If the calls are too short to be confirmed, each block gives one
+      // bound.
       EXPECT_EQ(record.timing->sides.at("candidate").count, record.timing->is_bounded() ? 2 : 4);
     }
   }
@@ -71,7 +72,7 @@ TEST(TimedInputs, AreNewInEachTimedCall) {
 TEST(TimedInputs, ItsAnswersToThemAreLookedAt) {
   const TempFolder folder;
   folder.write("set/level1/1_Norm.py", kProblem);
-  // How many calls there are before those that are timed anybody may know.
+  // The number of calls before the timed ones is no secret.
   folder.write("candidates/me/1_Norm/0.py", std::string(kProblem) + R"(
 
 CALLS = [0]

@@ -19,7 +19,7 @@ using testing::SizeIs;
 struct Mistake {
   std::string name;
   std::vector<std::string> arguments;
-  std::string words;  ///< part of the sentence
+  std::string words;  ///< a part of the message
 };
 
 class Usage : public testing::TestWithParam<Mistake> {};

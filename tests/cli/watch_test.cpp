@@ -18,7 +18,7 @@ using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
 
-/// One run of kernels for "add one to 1000 floats".
+/// A run of kernels for "add one to 1000 floats".
 JudgedRun run_of(const std::map<std::string, std::string>& kernels,
                  const std::vector<std::string>& options = {}) {
   std::map<std::string, std::string> files{{"set/level1/1_AddOne.py", add_one_problem(1000)}};
@@ -38,7 +38,7 @@ __global__ void add_one(const float* x, float* y, int n) {
 }
 )";
 
-/// Block 0 never writes its part, and reads it all the same.
+/// Block 0 reads its part, which no block writes.
 constexpr const char* kReadsScratch = R"(//@ dims x[N]
 //@ tmp part: float32[cdiv(N, 256)]
 //@ out y like x
@@ -79,7 +79,7 @@ __global__ void k(const volatile float* x, float* y) {
 }
 )";
 
-/// Each thread reads what its neighbour wrote, and no barrier stands in between.
+/// Each thread reads another thread's element, without a barrier in between.
 constexpr const char* kRaces = R"(//@ dims x[N]
 //@ out y like x
 //@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
@@ -94,7 +94,7 @@ __global__ void add_one(const float* x, float* y, int n) {
 }
 )";
 
-/// One run without options.
+/// A run without options.
 const JudgedRun& plain_run() {
   static const JudgedRun kRun = run_of({{"me/1_AddOne/off_by_one.cu", kOffByOne},
                                         {"you/1_AddOne/copy.cu", kOffByOne},
@@ -119,7 +119,7 @@ TEST(Watch, AnOffByOneShowsTheLineTheThreadAndTheBuffer) {
   EXPECT_EQ(finding.thread, (std::array<std::uint32_t, 3>{232, 0, 0}));
   EXPECT_EQ(finding.region, "input x");
   EXPECT_EQ(finding.offset_bytes, 4000);
-  // The console breaks lines: what belongs together is looked for in the message alone.
+  // The console breaks lines, so the whole text is only in the record's message.
   EXPECT_THAT(found.message, AllOf(HasSubstr("add_one: thread (232, 0, 0) of block (3, 0, 0)"),
                                    HasSubstr("offset 4000 of input x, which has 4000 bytes"),
                                    HasSubstr("off_by_one.cu:9)")));
@@ -128,7 +128,7 @@ TEST(Watch, AnOffByOneShowsTheLineTheThreadAndTheBuffer) {
 }
 
 TEST(Watch, ACopyOfACandidateIsNamedByItsOwnPath) {
-  // Equal code compiles once, whoever asked first.
+  // Equal code compiles once, but findings name the candidate's own file.
   for (const char* name : {"off_by_one.cu", "copy.cu"})
     EXPECT_THAT(plain_run().of(name).findings.at(0).file.str(), testing::EndsWith(name));
 }
@@ -224,12 +224,12 @@ TEST(Watch, AProfileCountsOneCallAndEstimatesBothSides) {
   EXPECT_EQ(total_flops(counters), 1000u);
   EXPECT_EQ(counters.unique_read_bytes, 4000u);
   EXPECT_EQ(counters.unique_written_bytes, 4000u);
-  // 1000 threads are 31 whole warps and a quarter of one; each loads once and stores once.
+  // 1000 threads are 31 whole warps and a quarter of one. Each warp loads once and stores once.
   EXPECT_EQ(counters.global_requests, 64u);
   EXPECT_EQ(counters.global_sectors, 250u);
   ASSERT_TRUE(found.estimate);
   EXPECT_EQ(found.estimate->gpu, "A100");
-  // 8000 bytes at 2039 GB/s, and a launch, on both sides.
+  // 8000 bytes at 2039 GB/s and a launch, for candidate and reference.
   EXPECT_NEAR(*found.estimate->candidate_ms, 0.003 + 8000 / 2.039e9, 1e-7);
   EXPECT_NEAR(*found.estimate->reference_ms, 0.003 + 8000 / 2.039e9, 1e-7);
   EXPECT_TRUE(found.speedup.empty()) << "an estimate is no speedup";

@@ -28,7 +28,7 @@ std::string indented(const std::string& lines) {
   return text;
 }
 
-/// A class without init arguments; `init` and `forward` are lines.
+/// A class without init arguments. `init` and `forward` are lines of code.
 std::string class_of(const std::string& name, const std::string& init, const std::string& forward) {
   return "class " + name + "(nn.Module):\n    def __init__(self):\n        super().__init__()\n" +
          indented(init) + "\n    def forward(self, x):\n" + indented(forward);
@@ -51,12 +51,12 @@ struct Sample {
 };
 using Samples = std::map<std::string, Sample>;
 
-/// A problem, and modules for it.
+/// A problem and its modules.
 struct Question {
   std::string problem;
   Samples samples;
 };
-/// By the problem's name, which is a part of the names of its candidates' files.
+/// By the problem's name, with which the names of its candidates' files begin.
 using Questions = std::map<std::string, Question>;
 
 JudgedRun run_of(const Questions& questions, const std::vector<std::string>& options = {}) {
@@ -69,7 +69,7 @@ JudgedRun run_of(const Questions& questions, const std::vector<std::string>& opt
   return JudgedRun(files, options);
 }
 
-/// The records of the candidates for one of them, by name; each has to end as it says.
+/// The records of one problem's candidates, by name, after a check of their outcomes.
 std::map<std::string, Record> judged(const JudgedRun& run, const std::string& problem,
                                      const Samples& samples) {
   std::map<std::string, Record> records;
@@ -259,8 +259,8 @@ Question softmax() {
            {"other", {"correct", "by_name", candidate(kHalvedInit + kFold, forward)}}}};
 }
 
-/// An answer that depends so little on its weights that it is right, in half precision, if `a` and
-/// `b` are exchanged. Tiny inputs show the difference.
+/// In half precision the answer is also right if `a` and `b` are exchanged, because it hardly
+/// depends on their difference. Tiny inputs show the difference.
 Question nearly_equal() {
   const std::string a = "self.a = nn.Parameter(torch.rand(1).half() / 5 + 1)\n";
   const std::string b = "self.b = nn.Parameter(torch.rand(1).half() / 5 + 1)\n";
@@ -270,7 +270,7 @@ Question nearly_equal() {
            {"reversed", {"correct", "by_name", candidate(b + a, forward)}}}};
 }
 
-/// The same for one of those that are judged together.
+/// The same for a problem of the common run.
 std::map<std::string, Record> judged(const std::string& problem) {
   static const Questions kQuestions{{"1_Halved", halved()},   {"2_ThreeLayers", three_layers()},
                                     {"3_Norm", norm()},       {"4_Tensors", tensors()},
@@ -314,7 +314,7 @@ TEST(Weights, AreGivenIfALaterTrialShowsThatTheyWereExchanged) {
   const Question question{problem(a + b, forward, "torch.randn(64, 64)"),
                           {{"reversed", {"correct", "", candidate(b + a, forward)}},
                            {"other", {"mismatch", "", candidate(b + a, "return x * self.a\n")}}}};
-  Questions questions;  // each draws other signs
+  Questions questions;  // each problem has other signs
   for (int i = 1; i <= 8; ++i) questions[fmt::format("{}_Signs", i)] = question;
   const JudgedRun run = run_of(questions, {"--seed", "1", "--timing", "none"});
   std::size_t as_built = 0;
@@ -324,7 +324,8 @@ TEST(Weights, AreGivenIfALaterTrialShowsThatTheyWereExchanged) {
   EXPECT_LT(as_built, questions.size());
 }
 
-/// One that is right as built is built once for each trial, one that is not twice for the first.
+/// A model that is right as built is built once in each trial. Otherwise it is built twice in the
+/// first trial.
 TEST(Weights, AreChosenOnce) {
   const std::string forward = "return self.linear(x) / 2.0\n";
   const auto counting = [&](int most, const std::string& init, const std::string& does) {
