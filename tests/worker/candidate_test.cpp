@@ -32,7 +32,8 @@ BoundTensor tensor(BoundTensor::Role role, std::string name) {
   return tensor;
 }
 
-/// The job of a kernel k(const float* x, float* y) with the given body, where `i` is the element.
+/// The job of a kernel k(const float* x, float* y) with the given body, in which `i` is the
+/// element's index.
 CandidateJob job_of(const std::string& body) {
   CandidateJob job;
   job.device = "cpu";
@@ -58,7 +59,7 @@ constexpr auto kWork = BufferRole::kWork;
 class CandidateProcess : public testing::Test {
  protected:
   void SetUp() override { KBENCH_NEEDS_NVRTC(); }
-  /// Starts the candidate of `job`, waits until it is loaded, and hands over one set.
+  /// Starts the candidate of `job`, waits until it is loaded, and sends the buffers of one set.
   JudgedProcess& start(const CandidateJob& job, const std::vector<float>& input = kInput) {
     process_ = std::make_unique<JudgedProcess>(pack_job(job), job.nonce);
     process_->expect(MessageType::kLoaded);
@@ -88,7 +89,7 @@ TEST_F(CandidateProcess, KeepsSetsApartAndTimesThemInOrder) {
   ASSERT_TRUE(process.call(1));
   process.expect(MessageType::kCalled);
   EXPECT_THAT(process.values(1, 1, kWork), Each(11));
-  EXPECT_THAT(process.values(0, 1, kWork), Each(0));  // not touched yet
+  EXPECT_THAT(process.values(0, 1, kWork), Each(0));  // not written yet
   ASSERT_TRUE(process.time({0, 1, 0, 1, 1, 0, 0}));
   const std::string body = process.expect(MessageType::kTimes);
   ASSERT_EQ(body.size(), 7 * sizeof(double));
@@ -126,11 +127,11 @@ TEST_F(CandidateProcess, OutputsAndScratchHoldWhatTheJudgeSays) {
   ASSERT_TRUE(process.time({0, 0}, kLoudPoison));
   process.expect(MessageType::kTimes);
   EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{loud, loud, loud, loud, 5, loud}));
-  // From the middle of the only input on, and its beginning after that.
+  // The content of the only input from its middle on, and then its beginning.
   ASSERT_TRUE(process.call(0, false, kDataPoison + kDataPlaces / 2));
   process.expect(MessageType::kCalled);
   EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{3, -4, 5, -6, 5, -2}));
-  // Scratch holds the same.
+  // Scratch has the same content.
   job = job_of("y[i] = x[i];");
   job.plan.tensors.push_back(tensor(BoundTensor::Role::kScratch, "tmp"));
   job.plan.launches[0].arguments[0].tensor = 2;
@@ -256,7 +257,7 @@ TEST_F(CandidateProcess, CountsWhatACallDoesWithLaunchesOfOneShapeTogether) {
   EXPECT_EQ(rows[1].launch, 1u);
   EXPECT_EQ(rows[1].launches, 1u);
   EXPECT_EQ(total_flops(rows[1].counters), 3u);
-  // The next call is one like any other.
+  // The next call is a usual call.
   ASSERT_TRUE(process.call(0));
   EXPECT_EQ(process.expect(MessageType::kCalled).size(), sizeof(protocol::CalledBody));
 }
@@ -353,7 +354,7 @@ TEST_F(CandidateProcess, AStrangerOnTheChannelIsNotServed) {
   JudgedProcess process(pack_job(job), job.nonce + 1);
   Message message;
   EXPECT_EQ(process.receive(message), ReceiveStatus::kMalformed);
-  // Whether this still arrives depends on who is faster: the stranger may have ended already.
+  // The process may have ended before this call arrives.
   process.call(0);
   EXPECT_EQ(process.exit_code(), 0);
 }

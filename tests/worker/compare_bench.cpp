@@ -27,7 +27,7 @@ constexpr int kNoDevice = 77, kMissed = 1;
 constexpr double kLeastShare = 1.0 / 3;
 constexpr std::int64_t kMostBytes = 64'000'000;
 
-/// Of several times the shortest: what disturbs adds to it.
+/// The shortest of several times, because disturbances add to a time.
 template <typename Work>
 double least_seconds(bool on_gpu, Work&& work) {
   constexpr int kTries = 6;
@@ -37,12 +37,13 @@ double least_seconds(bool on_gpu, Work&& work) {
     work();
     if (on_gpu) pybind11::module_::import("torch").attr("cuda").attr("synchronize")();
     const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
-    if (i > 0) least = std::min(least, took.count());  // libraries load in the first
+    if (i > 0)
+      least = std::min(least, took.count());  // not the first one, in which libraries are loaded
   }
   return least;
 }
 
-/// What the comparisons of tensors on a GPU that are not the kernels' alone take, in bytes.
+/// Bytes of temporaries on a GPU in comparisons that the judge's kernels do not compute alone.
 std::int64_t temporary_bytes(const at::Tensor& expected, const at::Tensor& far) {
   const auto cuda = pybind11::module_::import("torch").attr("cuda");
   const auto bytes = [&](const char* which) { return cuda.attr(which)().cast<std::int64_t>(); };
@@ -72,13 +73,14 @@ int run(bool on_gpu, bool check) {
   std::unique_ptr<JudgeKernels> kernels;
   if (on_gpu) {
     cuda.attr("init")();
-    at::zeros({1}, at::kCUDA);  // the primary context, which the device shares
+    at::zeros({1}, at::kCUDA);  // makes the primary context, which the device uses as well
     device = open_cuda_device(0);
     kernels = std::make_unique<JudgeKernels>(
         *device, ptx::testing::compile(std::string(run::kTimingKernelsText) +
                                        std::string(run::kJudgeKernelsText)));
   }
-  // Far more than a cache holds; without a GPU a check holds nothing to a goal.
+  // On a GPU far more than its caches hold. A check without a GPU has no goals, so few elements
+  // suffice.
   const std::int64_t count = std::int64_t{1} << (on_gpu ? 28 : check ? 20 : 25);
   const auto expected = at::randn({count}, on_gpu ? at::kCUDA : at::kCPU);
   const auto got = expected * (1 + 1e-6);

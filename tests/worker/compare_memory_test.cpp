@@ -20,12 +20,12 @@ namespace kbench::worker {
 namespace {
 
 constexpr std::size_t kMostBytes = 64'000'000;
-/// Elements of the largest chunk that there is, twice, and some; nine times a whole number.
+/// More than twice the elements of the largest chunk, and divisible by nine.
 constexpr std::int64_t kCount = (std::int64_t{10} << 20) + 5;
 
 std::atomic<std::size_t> live{0}, peak{0};
 
-/// malloc, with the size in front.
+/// malloc, with the size before the memory.
 class CountingAllocator final : public c10::Allocator {
  public:
   c10::DataPtr allocate(std::size_t bytes) override {
@@ -53,12 +53,12 @@ class CompareMemory : public testing::Test {
  protected:
   static void SetUpTestSuite() {
     static CountingAllocator allocator;
-    constexpr std::uint8_t kPriority = 100;  // above torch's own
+    constexpr std::uint8_t kPriority = 100;  // higher than torch's own
     c10::SetCPUAllocator(&allocator, kPriority);
-    at::set_num_threads(1);  // tests run beside each other, and threads would wait for each other
+    at::set_num_threads(1);  // tests run in parallel, and threads would wait for each other
   }
 
-  /// Bytes that the work takes at most beside those that there are.
+  /// The most memory that the work allocates at a time, in bytes.
   template <typename Work>
   static std::size_t taken(Work&& work) {
     const std::size_t before = live;
@@ -109,7 +109,7 @@ TEST_F(CompareMemory, OfATruthStaysBelowItToo) {
   EXPECT_LT(taken([ones = at::ones({2 * kCount})] { whole_tolerance(ones); }), kMostBytes);
 }
 
-/// The same said of the whole at once.
+/// Compares with a computation on the whole tensors.
 TEST_F(CompareMemory, ChunksChangeNothing) {
   at::manual_seed(6);
   const auto expected = at::randn({kCount}, at::kDouble);
@@ -151,7 +151,7 @@ TEST_F(CompareMemory, EveryFilledElementCounts) {
     auto bytes = tensor.view(at::kByte);
     bytes.slice(0, 0, 3 * width).fill_(0x7f);
     bytes.slice(0, (kCount - 1) * width).fill_(0x7f);
-    bytes[5 * width] = 0x7f;  // a part of an element, but for those of one byte
+    bytes[5 * width] = 0x7f;  // only a part of an element, unless elements have one byte
     EXPECT_EQ(count_filled(tensor, 0x7f), width == 1 ? 5 : 4) << at::toString(type);
     EXPECT_FALSE(is_constant(tensor)) << at::toString(type);
     bytes.fill_(0xff);

@@ -34,7 +34,7 @@ TEST(Compare, EqualTensorsHaveNoError) {
 TEST(Compare, ErrorsAreRelativeToElementPlusRms) {
   const auto expected = signs(1000) * 8;
   auto got = expected.clone();
-  got[10] += 0.016;  // of |8| + rms 8
+  got[10] += 0.016;  // of |8| + rms 8 = 16
   const auto result = compare(expected, got, 1e-4);
   EXPECT_NEAR(result.max_abs_error, 0.016, 1e-6);
   EXPECT_NEAR(result.max_rel_error, 1e-3, 1e-7);
@@ -220,7 +220,7 @@ TEST(Compare, ErrorsInSeveralChunksAreSummedAndTheFirstIsNamed) {
 }
 
 TEST(Compare, TheScaleIsThatOfAllChunks) {
-  // The second chunk alone would have a scale a thousand times smaller.
+  // For the second chunk alone, the scale is a thousand times smaller.
   auto expected = at::cat({signs(kChunk) * 1000, signs(kChunk)});
   auto got = expected.clone();
   got[2 * kChunk - 1] += 0.01;
@@ -234,7 +234,7 @@ TEST(Compare, AllcloseAtIsTheLeastToleranceThatDoes) {
     const auto expected = (at::randn({3000}, at::kDouble) * 50).to(dtype);
     const auto got = (expected * (1 + at::randn({3000}, at::kDouble) * 0.05)).to(dtype);
     const double least = compare(expected, got, 0).allclose_at;
-    const auto holds = [&](double t) {  // relative to what is expected, so the other way round
+    const auto holds = [&](double t) {  // allclose is relative to its second argument
       return at::allclose(got.to(at::kDouble), expected.to(at::kDouble), t, t);
     };
     EXPECT_TRUE(holds(least * (1 + 1e-9))) << dtype;

@@ -28,7 +28,7 @@ TEST(ToleranceFor, GoesByTypeAndRow) {
   }
 }
 
-/// Values on all sides of what a tolerance decides, against each other.
+/// All pairs of values within and beyond the tolerances.
 std::pair<at::Tensor, at::Tensor> edges(at::ScalarType dtype) {
   auto values = at::tensor({0.0f, 5e-5f, 1e-4f, 1.5e-4f, 1.0f, 1.0001f, 1.00021f, 1.5f, 100.0f,
                             100.02f, 65000.0f, -1.0f, -1.0001f, kInfF, -kInfF, kNanF});
@@ -61,7 +61,7 @@ TEST(ComparisonRules, AllcloseKnowsNoScaleAndNoNan) {
   const auto tiny = at::full({1000}, 1e-5f);
   EXPECT_EQ(compare(tiny, at::zeros({1000}), 1e-4, rule).wrong_elements, 0);
   EXPECT_EQ(compare(tiny, at::zeros({1000}), 1e-4).wrong_elements, 1000);
-  // What kbench makes of it is told all the same.
+  // kbench's own errors are computed as well.
   EXPECT_GT(compare(tiny, at::zeros({1000}), 1e-4, rule).max_rel_error, 0.4);
   const auto nan = at::full({3}, kNanF);
   EXPECT_EQ(compare(nan, nan.clone(), 1e-4, rule).wrong_elements, 3);
@@ -108,18 +108,18 @@ TEST(PrecisionRows, AreToldByTheLargestErrorOrByTheNorm) {
   EXPECT_EQ(looks_like(expected, off_by(2e-3)), "tf32");
   EXPECT_EQ(looks_like(expected, off_by(8e-3)), "fp16");
   EXPECT_EQ(looks_like(expected, off_by(3e-2)), "none");
-  // As products in TF32 do that are chained, over millions of elements.
+  // Like chained products in TF32 over millions of elements.
   auto spread = expected * (1 + 4e-4);
   spread[16] = 1 + 2.4e-2;
   EXPECT_EQ(looks_like(expected, spread), "tf32");
-  // One that stands out is no rounding.
+  // A single large error is no rounding.
   auto wrong = expected.clone();
   wrong[16] = 1 + 2.4e-2;
   EXPECT_EQ(looks_like(expected, wrong), "none");
 }
 
 TEST(NormError, IsOfTheWholeTensorInDoublePrecision) {
-  const auto expected = at::ones({3 << 20});  // more than a chunk
+  const auto expected = at::ones({3 << 20});  // more than one chunk
   EXPECT_EQ(norm_error(expected, expected), 0);
   EXPECT_NEAR(norm_error(expected, expected * 1.5), 0.5, 1e-12);
   EXPECT_NEAR(norm_error(expected * 1e30, expected * 1.5e30), 0.5, 1e-6);
@@ -132,13 +132,13 @@ TEST(NormError, IsOfTheWholeTensorInDoublePrecision) {
 TEST(NormError, IsAtMostTwiceTheLargestErrorOfAnElement) {
   at::manual_seed(1);
   for (const double spread : {0.0, 3.0, 8.0}) {
-    // From all of one size to a few that are most of the norm.
+    // From equal sizes to a few elements that are most of the norm.
     const auto expected = at::randn({4096}) * (at::randn({4096}) * spread).exp();
     const auto got = expected + at::randn({4096}) * 1e-3 * expected.abs().max();
     const double largest = compare(expected, got, 1e-4).max_rel_error;
     EXPECT_LE(norm_error(expected, got), 2 * largest) << spread;
   }
-  // Each element as far off as the bound allows: it is no larger than that, and no smaller.
+  // The largest error that the bound allows, in each element: the norm reaches the bound.
   const auto ones = at::ones({64});
   EXPECT_NEAR(norm_error(ones, ones + 2e-4), 2 * compare(ones, ones + 2e-4, 1e-4).max_rel_error,
               1e-6);
@@ -153,7 +153,7 @@ TEST(FiniteWhere, AnotherOneIs) {
     EXPECT_FALSE(finite_where(at::tensor({odd, 2.0F, 2.0F, 2.0F, 2.0F}), other));
     EXPECT_FALSE(finite_where(at::tensor({2.0F, 2.0F, 2.0F, 2.0F, odd}), other));
   }
-  // In the last of several chunks, and of memory with gaps.
+  // In the last of several chunks, and in memory with gaps.
   auto large = at::zeros({2, 3 << 20});
   const auto columns = large.t();
   EXPECT_TRUE(finite_where(columns, at::zeros(columns.sizes())));

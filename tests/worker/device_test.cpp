@@ -55,12 +55,13 @@ TEST(BufferLayout, KeepsItsPromisesForEverySize) {
         EXPECT_GT(layout.mapped_bytes, 0u);
         EXPECT_EQ(layout.mapped_bytes % granularity, 0u);
         EXPECT_EQ(layout.data_offset % kDataAlignment, 0u);
-        // Everything lies inside, and the canary reaches to the unmapped page.
+        // All parts lie inside, and the canary ends at the unmapped page.
         EXPECT_GE(layout.data_offset, layout.red_before);
         EXPECT_EQ(layout.data_offset + size + layout.red_after, layout.mapped_bytes);
         EXPECT_EQ(layout.red_before, zone);
         EXPECT_GE(layout.red_after, zone);
-        // As near to the unmapped page as alignment and red zone allow, and no granule too many.
+        // The data ends as near to the unmapped page as alignment and red zone allow, without
+        // unused granules.
         EXPECT_LT(layout.red_after - zone, kDataAlignment);
         EXPECT_LT(layout.mapped_bytes, std::max<std::size_t>(size, 1) + 2 * zone + granularity);
       }
@@ -106,7 +107,7 @@ TEST_F(CpuDevice, WhoGetsADescriptorCannotWriteToItNorChangeItsSize) {
   EXPECT_NE(ftruncate(anew.value(), 0), 0);
   EXPECT_EQ(mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, anew.value(), 0), MAP_FAILED);
   EXPECT_NE(mprotect(theirs.base(), 4096, PROT_READ | PROT_WRITE), 0);
-  device_->fill(ours.data(), 0x5a, 1000);  // who made it writes on
+  device_->fill(ours.data(), 0x5a, 1000);  // the process that made the buffer can still write
   EXPECT_EQ(theirs.data()[999], std::byte{0x5a});
   const SharedBuffer work = device_->create(layout(1000), true);
   EXPECT_NE(ftruncate(work.fd(), 0), 0);
@@ -155,7 +156,7 @@ TEST_F(CpuDeviceDeathTest, AfterItsEndTheMemoryIsGone) {
   volatile std::byte* data = buffer->data();
   SharedBuffer moved = std::move(*buffer);
   buffer.reset();
-  data[0] = std::byte{1};  // moving kept the mapping
+  data[0] = std::byte{1};  // the mapping was moved as well
   moved = device_->create(layout(10), true);
   EXPECT_EXIT(data[0] = std::byte{1}, testing::KilledBySignal(SIGSEGV), "");
 }
@@ -216,7 +217,8 @@ TEST_F(CpuDevice, TimesACallByTheWallClock) {
 /// A kernel on one tensor of four ints, launched through the device as a candidate's process does.
 class CpuKernel : public CpuDevice {
  protected:
-  /// Compiles `body` as the kernel k(int* x, int n), runs it and gives the failure, if any.
+  /// Compiles `body` as the kernel k(int* x, int n), and runs it. Returns the failure, if there is
+  /// one.
   std::optional<CandidateFailure> run(const std::string& body, bool writable = true,
                                       int threads = 4) {
     const std::string source =
@@ -262,7 +264,7 @@ TEST_F(CpuKernel, GetsTensorsAndScalars) {
   EXPECT_EQ(broken_red_zone(*device_, buffer_), "");
 }
 
-/// What a kernel does wrong, and the outcome that it is to have.
+/// A faulty kernel and its expected outcome.
 struct Fault {
   std::string body;
   Outcome outcome;

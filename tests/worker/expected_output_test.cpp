@@ -17,7 +17,7 @@ ExpectedOutput expected_output(const at::Tensor& output, const at::Tensor& exact
 TEST(ExpectedOutput, IsTheExactAnswerAndKnowsTheReferencesError) {
   const auto exact = at::ones({100}, at::kDouble);
   auto output = exact.to(at::kFloat);
-  output[7] += 2e-5;  // of |1| + rms 1
+  output[7] += 2e-5;  // of |1| + rms 1 = 2
   const ExpectedOutput found = expected_output(output, exact);
   EXPECT_EQ(found.value.scalar_type(), at::kFloat);
   EXPECT_EQ(found.value[7].item<float>(), 1);
@@ -42,7 +42,7 @@ TEST(ExpectedOutput, WhoRoundsAsTheReferenceDoesIsRightInHalfTypes) {
   const auto exact = at::tensor({1.0, 1.0, 1.0}, at::kDouble);
   for (const double error : {1e-3, 1e-2, 3.5e-2}) {
     const ExpectedOutput found =
-        expected_output(exact.add(2 * error).to(at::kBFloat16), exact);  // of |1| + rms 1
+        expected_output(exact.add(2 * error).to(at::kBFloat16), exact);  // of |1| + rms 1 = 2
     ASSERT_TRUE(found.eager_error) << error;
     EXPECT_GT(found.allowed(1e-2), *found.eager_error) << error;
     EXPECT_LE(found.allowed(1e-2), std::max(2e-2, 1.5 * *found.eager_error)) << error;
@@ -64,14 +64,14 @@ TEST(ExpectedOutput, IsTheTrueAnswerOrTheReferencesWhereThatOverflows) {
   const double inf = std::numeric_limits<double>::infinity();
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto output = at::tensor({inf, inf, nan, 2.0}, at::kDouble).to(at::kHalf);
-  // Beyond the type's range the reference is right.
+  // If the number exceeds the type's range, the reference's answer is right.
   EXPECT_FALSE(expected_output(output, at::tensor({5.0, 1e6, 7.0, 2.0}, at::kDouble)).eager_error);
   const auto in_range = at::tensor({5.0, 6.0, 7.0, 2.0}, at::kDouble);
   const ExpectedOutput found = expected_output(output, in_range);
   ASSERT_TRUE(found.eager_error);
   EXPECT_EQ(*found.eager_error, 0);
   EXPECT_TRUE(found.settled(output).equal(in_range.to(at::kHalf)));
-  // Others are as wrong as they were.
+  // Other infinities are wrong.
   const auto wrong = at::tensor({-inf, 3.0, inf, inf}, at::kDouble).to(at::kHalf);
   EXPECT_TRUE(found.settled(wrong).equal(wrong));
   EXPECT_TRUE(expected_output(in_range.to(at::kHalf), in_range).settled(wrong).equal(wrong));
@@ -91,8 +91,8 @@ TEST(ExpectedOutput, IsTheReferencesOwnAnswerWhereNoOtherFits) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   const auto output = at::arange(4, at::kFloat);
   const auto exact = output.to(at::kDouble);
-  const at::Tensor others[] = {exact * 1.5,         // another answer
-                               exact.view({2, 2}),  // of another shape
+  const at::Tensor others[] = {exact * 1.5,         // a different answer
+                               exact.view({2, 2}),  // a different shape
                                at::tensor({0.0, 1.0, nan, 3.0}, at::kDouble)};
   for (const auto& other : others) {
     const ExpectedOutput found = expected_output(output, other);

@@ -10,14 +10,14 @@
 
 namespace kbench::worker {
 
-/// A side of known duration and noise, which remembers in which blocks it was asked.
+/// A subject of known duration and noise, which records its blocks.
 struct FakeSide {
   double true_ms = 1;
-  double noise = 0;           ///< standard deviation, relative
-  double outliers = 0;        ///< share of calls that take ten times as long
-  double block_noise = 0;     ///< as noise, but one for all calls of a block
+  double noise = 0;           ///< relative standard deviation
+  double outliers = 0;        ///< fraction of calls that take ten times as long
+  double block_noise = 0;     ///< the same, but one value for all calls of a block
   double switch_penalty = 1;  ///< factor on the first calls of a block
-  int slow_calls = 0;         ///< how many of them
+  int slow_calls = 0;         ///< number of these first calls
   std::vector<std::string>* order = nullptr;
   std::vector<int> blocks = {};
   std::mt19937_64 random = std::mt19937_64(1);

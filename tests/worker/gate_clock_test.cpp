@@ -14,8 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-/// Stands in for a GPU that has queued a block: it follows the words in the mapping of another
-/// process.
+/// In place of a GPU that has queued a block: reads and writes the words in a mapping of its own.
 class Queue {
  public:
   Queue(const GateClock& clock, std::uint32_t block, milliseconds switch_for, milliseconds run_for,
@@ -58,7 +57,7 @@ TEST(GateClock, MeasuresTheSwitchAndTheCallsApart) {
 TEST(GateClock, OpensTheGateIfTheCompletionWordIsMissing) {
   GateClock clock;
   const std::uint32_t block = clock.next_block();
-  // Its destructor waits until the calls could run.
+  // The destructor waits until the gate lets the calls run.
   const Queue queue(clock, block, milliseconds(0), milliseconds(0), false);
   EXPECT_FALSE(clock.run(50));
 }
@@ -74,7 +73,7 @@ TEST(GateClock, LetsCallsRunWithoutAClock) {
 
 std::atomic<std::uint32_t*> word_of_handler;
 
-/// The completion word appears while the judge's thread is in a signal handler, not looking.
+/// The completion word appears while the judge's thread is in a signal handler.
 TEST(GateClock, SaysForHowLongItDidNotLook) {
   GateClock clock;
   const std::uint32_t block = clock.next_block();

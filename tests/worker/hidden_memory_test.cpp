@@ -36,7 +36,7 @@ class Hidden : public testing::Test {
 
   static HiddenMemory& memory() { return HiddenMemory::instance(); }
 
-  /// As a kernel does it.
+  /// Accesses the memory as a kernel does.
   static void run_kernel(const at::Tensor& from, const at::Tensor& to) {
     const HiddenMemory::Opening open(HiddenMemory::Reader::kKernel);
     const auto* x = static_cast<const float*>(from.const_data_ptr());

@@ -18,7 +18,7 @@ using std::chrono::milliseconds;
 
 constexpr std::size_t kPage = 4096;
 
-/// A thread that computes until it is told to sleep, and sleeps until it is told to end.
+/// A thread that computes, then sleeps, and then ends, each on request.
 class Busy {
  public:
   Busy() {
@@ -111,7 +111,7 @@ TEST(HostTasks, AreIdleOnceTheySleepOrHaveEnded) {
 }
 
 TEST(HostTasks, MemoryIsReadableWhereEachPageIs) {
-  // More pages than one call of the system looks at.
+  // More pages than a single system call checks.
   constexpr std::size_t kPages = 3000;
   void* const memory =
       mmap(nullptr, kPages * kPage, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);

@@ -34,7 +34,7 @@ constexpr at::ScalarType kTypes[] = {at::kFloat, at::kDouble, at::kHalf, at::kBF
 
 JudgeKernels::Data data(const at::Tensor& tensor) { return {tensor.data_ptr(), tensor.nbytes()}; }
 
-/// What the kernels say, on the CPU executor, next to what torch's operators say.
+/// Compares the results of the kernels on the CPU executor with those of torch's operators.
 class Kernels : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,7 +57,7 @@ class Kernels : public testing::Test {
     double tolerance = 1e-4;
   };
 
-  /// All by kernels that are loaded once.
+  /// Uses kernels that are loaded once.
   void expect_same_comparisons(const std::vector<Pair>& pairs) {
     const auto compared = [&] {
       std::vector<Comparison> comparisons;
@@ -161,7 +161,7 @@ TEST_F(Kernels, AgreeWithTorchOnWhatIsNoNumber) {
 }
 
 TEST_F(Kernels, TakeDeviationsFromWhatIsNotFiniteAsTorchDoes) {
-  // Of those that are expected each is one of every type: what deviates from it stands for it.
+  // Expected values are exact in each type, so each deviates in the same way.
   const std::vector<double> expectable{0, 1, -2.5, kInf, -kInf, kNan, 8'192};
   const std::vector<double> given{0, 1, -2.5, kInf, -kInf, kNan, 8'192, 1e4, -3e4};
   const std::pair<at::ScalarType, at::ScalarType> types[] = {
@@ -199,7 +199,7 @@ TEST_F(Kernels, TakeDeviationsFromWhatIsNotFiniteAsTorchDoes) {
   std::set<std::uint64_t> kinds;
   for (std::size_t i = 0; i < cases.size(); ++i) {
     SCOPED_TRACE(cases[i].what);
-    // Nobody asks what allclose makes of a NaN that may be something else.
+    // allclose is not defined here, because another value may replace a NaN.
     torch[i].first.allclose_at = ours[i].first.allclose_at = 0;
     expect_same(torch[i].first, ours[i].first);
     EXPECT_EQ(ours[i].second, torch[i].second);
@@ -276,7 +276,7 @@ TEST_F(Kernels, DigestsNeedTheirKey) {
     const auto with = [&](const DigestKey& one) { return kernels.digest(data(words), one); };
     EXPECT_EQ(with(key), with(key));
     EXPECT_EQ((std::set{with(key), with(other), with(third)}.size()), 3u);
-    // Words that would make up for each other in a sum of them.
+    // Changes that leave the sum of the words equal.
     auto moved = words.clone();
     moved[7] += 1;
     moved[8] -= 1;

@@ -26,14 +26,14 @@ using protocol::Message;
 using protocol::MessageType;
 using protocol::ReceiveStatus;
 
-/// A struct as it travels.
+/// A struct as bytes of a message.
 template <typename T>
 std::string bytes_of(const T& value) {
   return {reinterpret_cast<const char*>(&value), sizeof value};
 }
 
-/// The process of one candidate and the judge's side of its buffers. Tensors hold floats, six of
-/// them where nothing else is said.
+/// The process of one candidate, and the judge's side of its buffers. Tensors have floats, by
+/// default six.
 class JudgedProcess {
  public:
   explicit JudgedProcess(const Fd& job, std::uint64_t nonce) {
@@ -69,7 +69,7 @@ class JudgedProcess {
                         std::chrono::milliseconds limit = std::chrono::seconds(30)) {
     return channel_.receive(message, protocol::Clock::now() + limit);
   }
-  /// The next message, which has to be of this type.
+  /// The body of the next message, which must have this type.
   std::string expect(MessageType type) {
     Message message;
     EXPECT_EQ(receive(message), ReceiveStatus::kOk);
@@ -78,7 +78,7 @@ class JudgedProcess {
     EXPECT_LE(message.body.size(), protocol::kMaxCandidateBody);
     return message.body;
   }
-  /// The failure that comes next, after which the process ends by itself.
+  /// The failure in the next message, after which the process must end.
   protocol::FailedBody expect_failure() {
     protocol::FailedBody failed{};
     const std::string body = expect(MessageType::kFailed);
@@ -91,7 +91,7 @@ class JudgedProcess {
     EXPECT_EQ(exit_code(), 1);
     return failed;
   }
-  /// The findings that came with the failure.
+  /// The findings in the message of that failure.
   std::vector<protocol::FindingBody> findings() const { return bodies_of(findings_); }
   static std::vector<protocol::FindingBody> bodies_of(std::string_view bytes) {
     std::vector<protocol::FindingBody> bodies(bytes.size() / sizeof(protocol::FindingBody));
@@ -99,14 +99,14 @@ class JudgedProcess {
                 bodies.size() * sizeof(protocol::FindingBody));
     return bodies;
   }
-  /// Waits for the end: the exit code, or minus the signal.
+  /// Waits until the process ends. Returns the exit code, or minus the signal.
   int exit_code() {
     int status = 0;
     if (waitpid(std::exchange(pid_, -1), &status, 0) < 0) return 99;
     return WIFSIGNALED(status) ? -WTERMSIG(status) : WEXITSTATUS(status);
   }
 
-  /// Creates a buffer for tensor `index` of a set, to be sent with the next map().
+  /// Creates a buffer for tensor `index` of a set. The next map() sends it.
   void add(std::uint32_t set, std::uint32_t index, BufferRole role,
            const std::vector<float>& values = std::vector<float>(6, 0)) {
     auto buffer = device_->create(

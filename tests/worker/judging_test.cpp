@@ -9,11 +9,11 @@
 namespace kbench::worker {
 namespace {
 
-/// The judgement of an answer of ones, one of which is off by that many tolerances.
+/// The result of an answer of ones, one of which is off by this many tolerances.
 JudgedAnswer off_by(double tolerances, std::int64_t elements = 100) {
   const auto expected = at::ones({elements});
   auto got = expected.clone();
-  got[7] += tolerances * 1e-4 * 2;  // of |1| + rms 1
+  got[7] += tolerances * 1e-4 * 2;  // of |1| + rms 1 = 2
   const AnsweredTensor answer{ExpectedOutput{expected, {}, 0, 1}, got};
   return judge_answer("native", 0, {&answer, 1});
 }

@@ -26,7 +26,7 @@ T value_of(Poison poison) {
   return value;
 }
 
-/// A number of 16 bits with so many bits of mantissa.
+/// A number of 16 bits with `digits` bits of mantissa.
 double half_of(Poison poison, int digits) {
   const auto bits = value_of<std::uint16_t>(poison);
   const int exponent_bits = 15 - digits;

@@ -44,7 +44,7 @@ TEST(Summarize, TellsHowSureTheMedianIs) {
   const auto equal = summarize({{3, 3, 3, 3, 3, 3}, 2});
   EXPECT_EQ(equal.lo_ms, 3);
   EXPECT_EQ(equal.hi_ms, 3);
-  // Four blocks whose calls are alike know less than sixteen single calls would.
+  // Equal calls within each of four blocks say less than sixteen independent calls.
   const std::vector<double> times = {1, 1, 1, 1, 3, 3, 3, 3, 2, 2, 2, 2, 2, 2, 2, 2};
   const auto alike = summarize({times, 4}), single = summarize({times, 1});
   ASSERT_TRUE(alike.lo_ms && alike.hi_ms && single.lo_ms && single.hi_ms);
@@ -52,9 +52,9 @@ TEST(Summarize, TellsHowSureTheMedianIs) {
   EXPECT_GT(*alike.hi_ms, *single.hi_ms);
   EXPECT_LE(*alike.lo_ms, alike.median_ms);
   EXPECT_GE(*alike.hi_ms, alike.median_ms);
-  // One block says nothing of the next.
+  // One block says nothing about the next one.
   EXPECT_FALSE(summarize({{1, 2, 3, 4, 5, 6}, 6}).lo_ms);
-  // Four measurements tell little, in however many blocks.
+  // Four measurements are too few, in any number of blocks.
   EXPECT_FALSE(summarize({{1, 2, 1, 2}, 2}).lo_ms);
   EXPECT_FALSE(summarize({{1}, 1}).hi_ms);
 }
@@ -70,10 +70,9 @@ TEST(SpeedupOf, IsTheRatioOfMediansWithItsInterval) {
   EXPECT_DOUBLE_EQ(certain.hi, 1.5);
 }
 
-/// Whether the interval of a side against itself leaves 1 out, or that of one that is so much
-/// faster.
+/// True if the interval of the speedup does not contain 1. `ratio`: the true speedup.
 bool tells_apart(unsigned seed, double ratio) {
-  // What blocks share is more than what single calls have of their own.
+  // The noise of blocks is larger than the noise of single calls within them.
   FakeSide eager{.true_ms = ratio, .noise = 0.004, .block_noise = 0.003};
   FakeSide candidate{.true_ms = 1, .noise = 0.004, .block_noise = 0.003};
   eager.random.seed(seed);
@@ -95,7 +94,7 @@ TEST(SpeedupOf, ASideIsNoFasterThanItselfAndTwoPercentAreFound) {
   EXPECT_GE(found, kRuns * 90 / 100);
 }
 
-/// Measurements of an H200: sides with what was timed, 16 blocks of 8 calls each.
+/// Measurements on an H200, by subject: 16 blocks of 8 calls each.
 std::vector<std::vector<double>> recorded_sides() {
   std::vector<std::vector<double>> sides;
   std::ifstream file(KBENCH_GOLDEN_BLOCKS);
@@ -114,13 +113,13 @@ TEST(SpeedupOf, WhatAGpuDidIsNoFasterThanItself) {
     const auto relation = relation_of(speedup);
     return relation == "faster" || relation == "slower" ? 1 : 0;
   };
-  // Of few blocks as well as of many.
+  // With few and with many blocks.
   for (const std::size_t half : {2, 4, 8})
     for (const auto& times : recorded_sides()) {
       const std::size_t length = 2 * half * kBlock;
       ASSERT_EQ(times.size() % length, 0u);
       for (std::size_t start = 0; start < times.size(); start += length) {
-        // A B B A, as if the side had been timed against itself.
+        // A B B A, as if the subject had been compared with itself.
         std::vector<double> a, b, slower;
         for (std::size_t i = 0; i < length; ++i) {
           const std::size_t turn = i / kBlock % 4;
@@ -138,7 +137,7 @@ TEST(SpeedupOf, WhatAGpuDidIsNoFasterThanItself) {
   ASSERT_EQ(comparisons, 196);
   EXPECT_LE(by_blocks, comparisons * 5 / 100);
   EXPECT_GE(found, of_many * 80 / 100);
-  // Why blocks are what is resampled.
+  // The reason for resampling blocks.
   EXPECT_GE(by_calls, 4 * by_blocks);
 }
 
@@ -158,7 +157,7 @@ TEST(SpeedupOfMeans, HasNoMediansAndAnInterval) {
   const std::vector<double> eager{4, 4, 40, 4}, candidate{2, 2, 2};
   const auto found = speedup_of_means("eager", eager, candidate);
   EXPECT_EQ(found.baseline, "eager");
-  EXPECT_DOUBLE_EQ(found.value, 6.5);  // of medians it would be 2
+  EXPECT_DOUBLE_EQ(found.value, 6.5);  // the ratio of medians would be 2
   EXPECT_DOUBLE_EQ(found.value, summarize({eager}).mean_ms / summarize({candidate}).mean_ms);
   EXPECT_LE(found.lo, found.value);
   EXPECT_GE(found.hi, found.value);

@@ -16,7 +16,8 @@
 namespace kbench::worker {
 namespace {
 
-/// Runs a kernel that takes some memory and then these numbers; what it did, if `count`.
+/// Runs a kernel on some memory with these numbers as further arguments. Returns its report, with
+/// counters if `count`.
 std::vector<LaunchReport> run(const char* kernel, std::uint32_t blocks, std::uint32_t threads,
                               std::span<std::byte> memory,
                               std::initializer_list<std::uint64_t> numbers, bool count = false) {
@@ -49,7 +50,7 @@ std::vector<LaunchReport> run(const char* kernel, std::uint32_t blocks, std::uin
 
 TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   KBENCH_NEEDS_NVRTC();
-  // Bytes are counted in sectors of 32: an unaligned buffer would touch one more.
+  // Aligned, because an unaligned buffer would touch one more sector of 32 bytes.
   alignas(32) std::array<std::uint64_t, 2000> buffer{};
   const auto bytes = std::as_writable_bytes(std::span(buffer));
   const auto reports = run("kbench_flush_l2", 3, 64, bytes, {buffer.size() / 2}, true);
@@ -60,7 +61,7 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
 }
 
-/// Runs kbench_veil over all of the words, by that key.
+/// Runs kbench_veil over all words with this key.
 void veil(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t nonce) {
   run("kbench_veil", 3, 32, std::as_writable_bytes(std::span(words)),
       {words.size() / 4, key, nonce});
@@ -72,13 +73,13 @@ TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i % 7);
   const auto plain = words;
   veil(words, 0x1234567890abcdef, 42);
-  // Equal words become different ones, and no more of them keep their value than chance allows.
+  // Equal words become different, with as many exceptions as chance allows.
   EXPECT_GT(std::set<std::uint32_t>(words.begin(), words.end()).size(), words.size() - 3);
   std::size_t bits = 0;
   for (std::size_t i = 0; i < words.size(); ++i)
     bits += static_cast<std::size_t>(std::popcount(words[i] ^ plain[i]));
   EXPECT_NEAR(static_cast<double>(bits), 16.0 * static_cast<double>(words.size()),
-              500);  // of 32,000, with a standard deviation of 126
+              500);  // of 32,000 bits, with a standard deviation of 126
   auto other = words;
   veil(other, 0x1234567890abcdef, 43);
   EXPECT_NE(other, plain) << "another nonce is another veil";
@@ -94,7 +95,7 @@ TEST(VeilKernel, IsPhilox) {
   EXPECT_EQ(words, (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
 }
 
-/// What kbench_hold leaves in its signals, which begin as `released` and 0.
+/// The signals after kbench_hold. Before, they are `released` and 0.
 std::array<unsigned, 2> held(unsigned released, std::uint64_t limit_ns) {
   alignas(32) std::array<unsigned, 2> signals{released, 0};
   run("kbench_hold", 1, 1, std::as_writable_bytes(std::span(signals)), {limit_ns});
@@ -107,8 +108,8 @@ TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
   EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
 }
 
-/// Microseconds for which kbench_watch looked, those of them in which it missed something, and
-/// whether it began. `end`: the host's word.
+/// The signals after kbench_watch: its microseconds, the missed part of them, and if it began.
+/// `end`: the host's signal to end.
 std::array<unsigned, 4> watched(std::uint64_t span_ns, std::uint64_t least_ns, unsigned end = 0) {
   alignas(32) std::array<unsigned, 4> seen{1, 1, 0, end};
   run("kbench_watch", 1, 1, std::as_writable_bytes(std::span(seen)), {span_ns, least_ns});
@@ -121,7 +122,7 @@ TEST(WatchKernel, SaysWhatItMissedOfTheTimeItLooked) {
   EXPECT_EQ(began, 1u);
   EXPECT_GE(looked, 2000u);
   EXPECT_EQ(missed, 0u);
-  // Where every step of the clock is a turn of somebody else's, all of it was.
+  // If each step of the clock counts as work of others, all of the time is missed.
   const auto [all, taken, again, same_end] = watched(2'000'000, 1);
   EXPECT_EQ(again, 1u);
   EXPECT_NEAR(taken, all, 1);

@@ -38,7 +38,7 @@ TEST(MeasureSides, FindsTheRatioOfNoisySides) {
     EXPECT_NEAR(found.value / expected_output, 1, 0.03) << expected_output;
     EXPECT_LE(found.lo, found.value);
     EXPECT_GE(found.hi, found.value);
-    // A 95 % interval misses now and then; it never misses by its own width.
+    // A 95 % interval may miss the true value, but not by more than its own width.
     const double width = found.hi - found.lo;
     EXPECT_GE(expected_output, found.lo - width);
     EXPECT_LE(expected_output, found.hi + width);
@@ -79,7 +79,7 @@ TEST(MeasureSides, GoesOnToSoManyBlocksWhereEachIsOneBound) {
   limits.budget_s = 60;
   const auto many = measure({side("eager", eager), side("candidate", candidate)}, limits);
   for (const char* name : {"eager", "candidate"}) EXPECT_GE(many.states.at(name).size(), 10u);
-  // What is measured is never more than there is time for.
+  // Without a budget, timing ends early.
   limits.budget_s = 0;
   EXPECT_LT(measure({side("eager", eager), side("candidate", candidate)}, limits)
                 .states.at("candidate")
@@ -110,7 +110,7 @@ TEST(MeasureSides, AlternatesABBA) {
   TimingLimits limits;
   limits.min_measurements = 20;
   measure({side("a", a), side("b", b), side("c", c)}, limits);
-  // The first call of all to each side learns its length.
+  // The first call of each subject measures its length.
   EXPECT_THAT(order, ElementsAre("a", "a", "b", "b", "c", "c", "c", "b", "a",  //
                                  "a", "b", "c", "c", "b", "a"));
   EXPECT_EQ(a.blocks.front(), 1);
@@ -127,13 +127,13 @@ TEST(MeasureSides, BlocksAreOfEightThatCountUnlessCallsAreLong) {
     TimingLimits limits;
     limits.min_measurements = 1;
     const auto run = measure({side("eager", eager), side("candidate", candidate)}, limits);
-    // At least four of each, but for calls that are long.
+    // At least four blocks of each subject, unless calls are long.
     const std::size_t least = c.ms <= 4 ? 4 : 2;
     std::vector<int> candidate_blocks(1 + least, c.calls), eager_blocks(1 + least, 10);
     candidate_blocks[0] = eager_blocks[0] = 1;
     EXPECT_EQ(candidate.blocks, candidate_blocks) << c.ms;
     EXPECT_EQ(run.measurements.at("candidate").size(), least * static_cast<unsigned>(c.counted));
-    // A slow side's short blocks leave the other's as they are.
+    // Short blocks of a slow subject do not change the other's blocks.
     EXPECT_EQ(eager.blocks, eager_blocks) << c.ms;
   }
 }
@@ -144,7 +144,7 @@ TEST(MeasureSides, NoMoreCallsOfABlockCountThanThereAreInputsFor) {
   TimedSide bounded = side("candidate", candidate);
   bounded.max_counted = 2;
   const auto run = measure({side("eager", eager), bounded}, limits);
-  // Ten measurements of each all the same.
+  // Still at least ten measurements of each subject.
   EXPECT_THAT(candidate.blocks, ElementsAre(1, 4, 4, 4, 4, 4, 4));
   EXPECT_EQ(run.measurements.at("candidate").size(), 12u);
   EXPECT_THAT(eager.blocks, ElementsAre(1, 10, 10, 10, 10, 10, 10));
@@ -212,7 +212,7 @@ TEST(MeasureSides, WhatIsKnownToBeVeryLongNeedsNoProbe) {
   EXPECT_THAT(candidate.blocks, ElementsAre(3, 3));
   EXPECT_THAT(eager.blocks, ElementsAre(1, 1, 3, 3));
 
-  // Messages belong to what is known: a short call is measured all the same.
+  // A known time includes messages, so short calls are measured all the same.
   FakeSide quick{.true_ms = 1};
   known = side("candidate", quick);
   known.about_ms = 40;
@@ -280,12 +280,11 @@ TEST(MeasureSides, ReadsTheClockOncePerBlock) {
   EXPECT_THAT(clocks("candidate"), ElementsAre(1002, 1003, 1006, 1007));
 }
 
-/// Two sides of `blocks` blocks of two calls; those of `throttled` are slow.
 TEST(Midmean, IsFinerThanWhatTheClockTells) {
-  // Multiples of 32, of a time of 40.
+  // Multiples of 32, for a time of 40.
   EXPECT_DOUBLE_EQ(midmean({32, 32, 32, 64, 32, 32, 64, 32}), 32);
   EXPECT_DOUBLE_EQ(midmean({64, 32, 32, 64, 32, 64, 32, 32}), 40);
-  // Outliers weigh nothing.
+  // Outliers do not count.
   EXPECT_DOUBLE_EQ(midmean({1e9, 3, 4, 5, 6, 2, 0, 1}), 3.5);
   EXPECT_DOUBLE_EQ(midmean({7}), 7);
 }

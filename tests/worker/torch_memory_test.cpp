@@ -57,7 +57,7 @@ TEST_F(TorchMemory, MemoryIsUndefinedWhenItIsMadeAndAgainWhenItIsFreed) {
   tensor.fill_(1);
   EXPECT_EQ(tensor.sum().item<float>(), 1000);
   tensor.reset();
-  // It rests a while before it is used again.
+  // Freed memory is not reused at once.
   for (int i = 0; i < 1000; ++i) ASSERT_TRUE(std::isnan(values[i])) << i;
 }
 
@@ -92,7 +92,7 @@ TEST_F(TorchMemory, WritesOfTheHostBesideATensorAreFound) {
   EXPECT_THAT(broken_torch_allocations(), IsEmpty());
 }
 
-/// y[i] = x[i] for each of the block's threads.
+/// y[i] = x[i] for each thread of the block.
 constexpr const char* kCopy = R"(.version 8.0
 .target sm_90a
 .address_size 64

@@ -47,7 +47,7 @@ JudgeOptions options(const std::string& forward,
   return asked;
 }
 
-/// The answers that a check does not catch.
+/// The names of the answers that a check does not catch.
 std::vector<std::string> passing(JudgeOptions asked) {
   need_python();
   std::optional<JudgedProblem> opened(std::in_place, std::move(asked));
@@ -81,7 +81,8 @@ TEST(TrivialAnswers, EveryRowGivesOutputsOfTheReferencesShapeAndType) {
   for (const TrivialAnswer& row : trivial_answers()) {
     const Given answer = row.give(known);
     if (std::holds_alternative<std::string>(answer)) {
-      EXPECT_EQ(row.name, "input") << std::get<std::string>(answer);  // a sum has no such input
+      EXPECT_EQ(row.name, "input")
+          << std::get<std::string>(answer);  // no input has the shape of the sum
       continue;
     }
     const auto& outputs = std::get<std::vector<at::Tensor>>(answer);
@@ -124,7 +125,8 @@ TEST(Audit, DistributionsCatchWhatTheDrawnInputsDoNot) {
   JudgeOptions without = options("torch.relu(x)");
   without.distributions = false;
   EXPECT_THAT(passing(without), UnorderedElementsAre("input"));
-  // One that is switched off is no part of the check either, and named as what would catch it.
+  // A distribution that is switched off is no part of the check, and it is reported as what would
+  // catch the answer.
   JudgeOptions off = options("torch.relu(x)");
   for (const char* distribution : {"signed", "heavy_tails", "outliers", "shifted", "structured",
                                    "small_integers", "denormals", "infinity", "minus_infinity"})

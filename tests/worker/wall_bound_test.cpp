@@ -16,27 +16,26 @@ using testing::Lt;
 
 constexpr double kOverhead_ms = 2, kMessage_ms = 0.4;
 
-/// A process that is timed under a clock of our own, in which nothing but what is said here takes
-/// time.
+/// A process that is timed by a simulated clock, which only the times below advance.
 struct FakeProcess {
-  double call_ms = 5;         ///< in fact
-  double told_ms = 5;         ///< as it says
-  double slow_first_ms = 0;   ///< discarded calls take so much longer
-  double own_ms = 0;          ///< of a call: what no calibration knows, as its buffers restored
-  bool works_ahead = false;   ///< computes all of a block in what does not count
+  double call_ms = 5;         ///< true time of a call
+  double told_ms = 5;         ///< reported time of a call
+  double slow_first_ms = 0;   ///< additional time of each discarded call
+  double own_ms = 0;          ///< additional time of each call that the calibrated overhead lacks
+  bool works_ahead = false;   ///< computes the counted calls before the discarded ones
   bool skips_upkeep = false;  ///< neither flushes the cache nor copies outputs
   double now_ms = 100;
 
   void calls(int count, double each_ms) {
     now_ms += count * (each_ms + own_ms + (skips_upkeep ? 0 : kOverhead_ms));
   }
-  /// As the judge times it.
+  /// Times a block as the judge does.
   std::vector<double> measure(Block block, WalledSide& seen) {
     const double start = now_ms;
     now_ms += kMessage_ms;
     if (works_ahead) now_ms += block.counted * call_ms;
     calls(block.discarded, call_ms + slow_first_ms);
-    // Of a block without discarded calls it is the start.
+    // without discarded calls, the start of the block
     const double middle = block.discarded > 0 ? now_ms : start;
     calls(block.counted, works_ahead ? 0 : call_ms);
     if (block.counted > 0)
@@ -80,7 +79,7 @@ TEST(WallBound, SlowFirstCallsAreForgiven) {
     EXPECT_TRUE(judged.confirmed()) << ms;
     EXPECT_NEAR(judged.bound(), ms, 0.01 * ms) << ms;
   }
-  // As much as that of a short call, and no more of a long one.
+  // Discarded calls may take longer by the same time as for a short call, and by no more.
   const Judged judged = judge({.call_ms = 40, .told_ms = 40, .slow_first_ms = 12});
   EXPECT_GT(judged.bound(), 42);
 }
@@ -94,7 +93,7 @@ TEST(WallBound, WhatATimerLeavesOutIsNotBelieved) {
 }
 
 TEST(WallBound, OfALongCallLessMayBeLeftOut) {
-  // A fifth of half a millisecond may be host work between calls; a fifth of twenty is none.
+  // A fifth of half a millisecond may be host work between calls, but not a fifth of twenty.
   EXPECT_TRUE(confirms({0.5}, {0.41}, 8));
   EXPECT_FALSE(confirms({0.5}, {0.39}, 8));
   EXPECT_FALSE(confirms({20.0}, {16.5}, 8));
@@ -114,7 +113,7 @@ TEST(WallBound, WorkAheadOfTheCountedCallsIsSeen) {
     const Judged judged = judge({.call_ms = ms, .told_ms = 0.005, .works_ahead = true});
     EXPECT_FALSE(judged.confirmed()) << ms;
     EXPECT_GT(judged.bound(), std::max(0.82 * ms, 0.98 * ms - 0.1)) << ms;
-    // Of a call that is short beside the upkeep a quarter of the wall is left.
+    // If the call is short compared to the overhead, a quarter of the wall time remains.
     EXPECT_LT(judged.bound(), std::max(1.02 * ms + 0.1, (ms + kOverhead_ms) / 3)) << ms;
   }
 }
@@ -151,7 +150,7 @@ TEST(WallBound, OneBlockThatDoesNothingBuysNothing) {
   for (const double wall : {40.0, 0.001, 40.0}) side.blocks.push_back({0, 8, 0, wall});
   EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
   EXPECT_FALSE(confirms(bounds_ms(side), {0.01, 0.01, 0.01}, 8));
-  // Nor does one that was disturbed cost much.
+  // One disturbed block changes little, too.
   side.blocks[1].counted_ms = 4000;
   EXPECT_DOUBLE_EQ(median(bounds_ms(side)), 5);
   EXPECT_TRUE(confirms(bounds_ms(side), {4.5, 5, 5}, 8));
@@ -172,7 +171,7 @@ TEST(WallBound, BlocksThatAreSetAsideAreInNoBound) {
 }
 
 TEST(WallBound, WhatTheJudgeMeasuredOfItsOwnSideIsTheLeast) {
-  // An overhead that is larger than the wall, by noise.
+  // By noise, the overhead is larger than the wall time.
   const WalledSide baseline{{{0, 8, 0, 16, 0.7}}, 5, 0};
   EXPECT_THAT(bounds_ms(baseline), ElementsAre(0.7));
   const WalledSide candidate{{{0, 8, 0, 16}}, 5, 0};
@@ -186,7 +185,7 @@ TEST(WallBound, BothSidesByTheSameMethodHaveACompressedRatio) {
     eager.blocks.push_back({0, 8, 0, 8 * (0.2 + kHost_ms + kOverhead_ms), 0.2});
     candidate.blocks.push_back({0, 8, 0, 8 * (0.1 + kHost_ms + kOverhead_ms)});
   }
-  candidate.overhead_ms = eager.overhead_ms = 0.1;  // calibrated too small on both
+  candidate.overhead_ms = eager.overhead_ms = 0.1;  // too small for both
   const auto eager_ms = bounds_ms(eager), candidate_ms = bounds_ms(candidate);
   const auto found = speedup_of("eager", {eager_ms}, {candidate_ms});
   EXPECT_GT(found.value, 1);
