@@ -27,7 +27,8 @@ inline std::string written(const Report& report, std::string_view format) {
   return out.str();
 }
 
-/// Compares with an approved text; KBENCH_APPROVE=1 in the environment approves what there is now.
+/// Compares a text with the approved one. With KBENCH_APPROVE=1 in the environment, approves it
+/// instead.
 inline void expect_approved(const std::string& text, const std::string& name) {
   const std::filesystem::path path =
       std::filesystem::path(KBENCH_SOURCE_DIR) / "tests/report/golden" / name;

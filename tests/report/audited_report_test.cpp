@@ -24,7 +24,7 @@ using testing::ThrowsMessage;
 
 TEST(Report, DegenerateProblemsAreInOneRowAndNotInTheOther) {
   const Report report = build_report(samples::gpu_run(), {}, gpu_audits());
-  // As above, and without ReLU.
+  // The usual metrics, and those without ReLU.
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.5);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1", true), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1", true), 1.0);
@@ -109,7 +109,7 @@ TEST(Report, SeveralAuditsOfAProblemAddUp) {
 
 TEST(Report, DegenerateProblemsOfTheRunAreInNoMetric) {
   const Report report = build_report(samples::degenerate_run(), {});
-  // Of beta's samples of it one is wrong and one has no verdict; gamma is on no manifest.
+  // Of beta's samples for it, one is wrong and one has no verdict. gamma is on no manifest.
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.0) << "it runs nothing";

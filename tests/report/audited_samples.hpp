@@ -14,7 +14,7 @@ inline AuditFile audits(std::vector<ProblemAudit> problems) {
   return file;
 }
 
-/// Of gpu_run(): one problem is degenerate, one is healthy, one cannot be asked.
+/// Audits of gpu_run(): one problem is degenerate, one is not, and one audit failed.
 inline AuditFile gpu_audits() {
   return audits({healthy("level1/2_Softmax"), degenerate("level1/19_ReLU"),
                  failed_audit("level2/3_MatmulGelu"), degenerate("level9/1_OnNobodysManifest")});

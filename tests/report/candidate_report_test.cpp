@@ -50,7 +50,7 @@ TEST(NamedRecords, WhatIsNotThereIsSaidWithWhatIs) {
 
 class CandidateReport : public test::RunLog {
  protected:
-  /// The text on the only record of the run, after it has been through a file.
+  /// The text on a record that was written to a run file and read again.
   std::string told(const Record& record, const nlohmann::json& details,
                    CandidateReportOptions options = {}) {
     std::filesystem::remove(path_);

@@ -6,10 +6,10 @@
 
 #include "report/report_samples.hpp"
 
-/// Runs that are compared.
+/// Runs for comparisons.
 namespace kbench::samples {
 
-/// Correct, with a candidate's median known to within `share` of it.
+/// A correct record. Its candidate's median has an interval of ± `share`.
 inline Record timed(const char* problem, double candidate_ms, double share = 0.002,
                     double eager_ms = 0.019) {
   Record record = correct("alpha", problem, 0, eager_ms / candidate_ms);
@@ -24,7 +24,7 @@ inline Record timed(const char* problem, double candidate_ms, double share = 0.0
   return record;
 }
 
-/// A run of these records, all of them planned, ended.
+/// A complete run of these records, which are all on its manifest.
 inline RunFile run_of(std::vector<Record> records, const char* device = "cuda") {
   RunFile run;
   run.headers = {header(device)};
@@ -36,7 +36,7 @@ inline RunFile run_of(std::vector<Record> records, const char* device = "cuda") 
   return run;
 }
 
-/// One sample for each thing that can become of it, before and after.
+/// Two runs with one sample for each kind of change between them.
 inline std::pair<RunFile, RunFile> changed_runs() {
   Record other_sizes = timed("level1/8_Sizes", 0.01);
   other_sizes.sizes = R"({"rows":"64"})";

@@ -39,7 +39,7 @@ RunComparison compared_pair(RunFile before, RunFile after) {
   return compared(std::move(before), std::move(after)).comparisons.at(0);
 }
 
-/// What became of the only sample.
+/// The comparison of a single sample.
 ComparedSample sample_of(const Record& before, const Record& after) {
   const RunComparison pair = compared_pair(run_of({before}), run_of({after}));
   EXPECT_THAT(pair.samples, SizeIs(1));
@@ -121,7 +121,7 @@ TEST(Comparison, ARegressionIsBrokenOrSlowerByMoreThanTheGate) {
   };
   EXPECT_EQ(regressions_at(0.05), 2);  // broken, and 20 % slower
   EXPECT_EQ(regressions_at(0.25), 1);  // broken
-  EXPECT_EQ(regressions_at(0.01), 3);  // and 3 % slower; what is ambiguous never is one
+  EXPECT_EQ(regressions_at(0.01), 3);  // and 3 % slower; an ambiguous sample never is a regression
   EXPECT_EQ(regressions_at(0), 3);
 }
 
@@ -141,7 +141,7 @@ TEST(Comparison, OlderRecordsHaveIntervalsFromTheirSpread) {
   side.count = 100;
   const ComparedSample sample = sample_of(record, record);
   EXPECT_NEAR(*sample.base_ms->hi, 0.010 * (1 + 1.96 * 1.2533 * 0.0005 / 10 / 0.010), 1e-6);
-  side.count = 1;  // tells nothing of its spread
+  side.count = 1;  // has no interval
   const ComparedSample unknown = sample_of(record, record);
   EXPECT_FALSE(unknown.base_ms->hi);
   EXPECT_EQ(unknown.change, Change::kAmbiguous);
@@ -149,7 +149,8 @@ TEST(Comparison, OlderRecordsHaveIntervalsFromTheirSpread) {
 }
 
 TEST(Comparison, OfOneKernelInTwoRunsSaysSeldomThatTheyDiffer) {
-  // Medians are off by half a percent from run to run, which no run sees in its own measurements.
+  // From run to run, medians vary by half a percent, which the measurements of a single run do not
+  // show.
   std::mt19937_64 random(1);
   std::normal_distribution<double> run_to_run(0, 0.005), own(0, 0.002);
   const auto told_apart = [&](double truth) {
@@ -269,7 +270,7 @@ TEST(Comparison, TheOnlyModelsOfTwoRunsAreComparedWhateverTheirNames) {
   ASSERT_THAT(pair.samples, SizeIs(1));
   EXPECT_EQ(pair.samples[0].change, Change::kFaster);
   EXPECT_THAT(pair.notes, Contains(HasSubstr("alpha")));
-  // Of several, equal names alone are compared.
+  // With several models, only equal names are compared.
   const RunComparison several =
       compared_pair(run_of({timed("a", 0.010)}), run_of({after, timed("b", 0.010)}));
   EXPECT_THAT(several.samples, IsEmpty());
@@ -368,7 +369,7 @@ TEST(RegressionGate, FailsWhereNothingCouldBeCompared) {
   other.device = "NVIDIA A100";
   EXPECT_THAT(regressions(compared(run_of({timed("a", 1)}), run_of({other}))),
               testing::ElementsAre(HasSubstr("NVIDIA H200 and NVIDIA A100")));
-  // Of two runs on a CPU outcomes are all that there is.
+  // Of runs on a CPU only outcomes are compared.
   other.device = "cpu";
   EXPECT_THAT(regressions(compared(run_of({other}), run_of({other}))), IsEmpty());
   EXPECT_THAT(regressions(compared(run_of({}), run_of({}))),
@@ -387,7 +388,7 @@ TEST(RegressionGate, NamesWhatRegressed) {
 }
 
 TEST(Compared, WhatTwoDigitsHideIsTold) {
-  // 1.00x 0.98–1.02 both, rounded.
+  // Rounded, both have 1.00x 0.98–1.02.
   const Comparison comparison = compared(
       run_of({timed("level1/1_Same", 0.01), timed("level1/2_Ambiguous", 0.01)}),
       run_of({timed("level1/1_Same", 0.01, 0.008), timed("level1/2_Ambiguous", 0.01, 0.012)}));

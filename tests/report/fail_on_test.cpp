@@ -28,7 +28,7 @@ FailOn gate(const char* argument) {
   return fail_on;
 }
 
-/// What a gate says of a run that is held against an older one.
+/// The sentences of a gate about a run that is compared with an older one.
 std::vector<std::string> held(const RunFile& run, const RunFile& older, const char* argument,
                               const ReportOptions& options = {}) {
   const ComparedRun against{.name = "old.jsonl", .run = older, .label = {}};
@@ -158,7 +158,7 @@ TEST(FailOnGate, SaysWhatItCouldNotCompare) {
                           "NVIDIA H200 and NVIDIA A100"));
   RunFile cpu = changed([](Record& record) { record.device = "cpu"; });
   EXPECT_THAT(held(older, cpu, "regression"), ElementsAre(HasSubstr("no time could be compared")));
-  // No model of the one is in the other, and they are several.
+  // Both runs have several models, and none in common.
   RunFile renamed = samples::gpu_run();
   for (ManifestEntry& entry : renamed.manifest) entry.model = "new_" + entry.model;
   for (Record& record : renamed.records) record.model = "new_" + record.model;

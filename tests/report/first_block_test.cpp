@@ -68,7 +68,7 @@ TEST(FirstBlock, ManyExclusionsAreGroupedByCauseAndCut) {
 
 TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
   RunFile run = samples::gpu_run();
-  // beta has one of its three problems fast, alpha one of two: as it is alpha leads.
+  // One of beta's three problems is fast, and one of alpha's two, so alpha is first.
   EXPECT_EQ(build_report(run, {}).summary[0].model, "alpha");
   EXPECT_EQ(build_report(run, {}).ranked_by, "fast_1");
   for (Record& record : run.records)
@@ -84,7 +84,7 @@ TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
   for (const char* format : {"console", "markdown", "github", "latex"})
     EXPECT_THAT(written(report, format), AllOf(HasSubstr("1. beta"), HasSubstr("2. alpha")))
         << format;
-  // One model alone has no rank, and equal ones share one.
+  // A single model has no rank, and equal models share one.
   EXPECT_EQ(build_report(samples::cpu_run(), {}).ranked_by, "");
   for (Record& record : run.records)
     record = samples::mismatch(record.model.c_str(), "level1/19_ReLU");

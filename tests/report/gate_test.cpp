@@ -35,7 +35,8 @@ TEST(Gates, NameTheModelsThatStayBelow) {
 
 TEST(Gates, CountCorrectSamplesAndMeansOfSpeed) {
   const Report report = build_report(samples::gpu_run(), {});
-  // alpha: 3 of 4 samples, beta: 2 of 6, of which one is no verdict yet and one a fault.
+  // alpha: 3 of 4 samples are correct. beta: 2 of 6; of the others one has no verdict yet, and one
+  // is a fault.
   EXPECT_THAT(unmet(report, "correct=0.5"),
               ElementsAre(HasSubstr("beta: correct is 0.3333, below 0.5 (1 sample has")))
       << "an unfinished run meets no gate that its other samples may break";
@@ -44,7 +45,7 @@ TEST(Gates, CountCorrectSamplesAndMeansOfSpeed) {
 }
 
 TEST(Gates, LeaveDegenerateProblemsOutUnlessTheyAreToCount) {
-  // Without ReLU all of alpha's samples are right, and 2 of beta's 4.
+  // Without ReLU, all of alpha's samples are correct, and 2 of beta's 4.
   EXPECT_THAT(unmet(build_report(samples::degenerate_run(), {}), "correct=0.5"), IsEmpty());
   ReportOptions all;
   all.include_degenerate = true;
@@ -83,7 +84,8 @@ TEST(Gates, AtTheLowerEndAreOfTheMetricAndNotOfOneOfThatName) {
   EXPECT_TRUE(twice.at_lower_end);
   EXPECT_EQ(twice.metric.name(), "fast_1@ci");
   EXPECT_EQ(twice.name(), "level1.fast_1@ci@ci");
-  // Half of four problems is fast, and each by its own interval: the share's interval is wide.
+  // Two of four problems are fast, each with a narrow interval of its own. The interval of the
+  // fraction is wide.
   RunFile run;
   run.headers = {samples::header("cuda")};
   for (const char* problem : {"level1/1_A", "level1/2_B", "level1/3_C", "level1/4_D"}) {
@@ -99,7 +101,7 @@ TEST(Gates, AtTheLowerEndAreOfTheMetricAndNotOfOneOfThatName) {
               ElementsAre("alpha: fast_1@ci@ci is 0, below 0.4"));
 }
 
-/// A run of which there is only the run line.
+/// A run with only its first line.
 RunFile nothing() {
   RunFile run;
   run.headers = {samples::header("cuda")};
@@ -163,7 +165,7 @@ TEST_F(ExpectationsOf, ARunSaysWhatCameOutOtherwise) {
 
 TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
   for (RunFile run : {samples::gpu_run(), samples::cpu_run()}) {
-    // A fault and a missing verdict are no outcomes to expect.
+    // A fault or a missing verdict is no expected outcome.
     std::erase_if(run.records,
                   [](const Record& record) { return record.outcome == Outcome::kHarnessFault; });
     std::erase_if(run.manifest, [](const ManifestEntry& entry) { return entry.sample == 1; });

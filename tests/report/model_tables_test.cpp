@@ -32,8 +32,8 @@ TEST(McNemar, IsExact) {
 }
 
 TEST(Pairs, ModelsAreComparedOnTheProblemsOfBoth) {
-  // First samples: alpha has 1.9 and 1.0 of level 1 right, and an excluded problem; beta 2.5, a
-  // mismatch, and 0.8 of that problem.
+  // First samples: alpha has speedups of 1.9 and 1.0 on level 1, and an excluded problem. beta has
+  // 2.5, a mismatch, and 0.8 on the problem that is excluded for alpha.
   const Report report = build_report(samples::gpu_run(), {});
   ASSERT_THAT(report.pairs, SizeIs(1));
   const ModelPair& pair = report.pairs[0];
@@ -57,7 +57,7 @@ RunFile of_two_baselines() {
     if (record.speedup.empty()) continue;
     Speedup compiled = record.speedup[0];
     compiled.baseline = "compile";
-    // Faster than eager, but for the first candidate.
+    // `compile` is faster than eager, except for the first candidate.
     compiled.value = &record == run.records.data() ? 4.0 : compiled.value / 2;
     record.speedup.push_back(compiled);
     record.timing->sides["compile"] = record.timing->sides["eager"];

@@ -74,7 +74,7 @@ TEST(Console, WhatCandidatesAreCalledOrSayCannotSteerTheTerminal) {
   }
 }
 
-/// Whether GitHub's runner would take a line for a command, as its own code decides.
+/// True if GitHub's runner treats a line as a command, by the rule in its own code.
 bool is_command(std::string_view line) {
   const std::size_t start = line.find_first_not_of(" \t");
   return line.find("##[") != std::string_view::npos ||
@@ -84,7 +84,7 @@ bool is_command(std::string_view line) {
 TEST(Formats, WhatCandidatesSayIsNoWorkflowCommand) {
   const test::ScratchFolder folder;
   RunFile run = samples::gpu_run();
-  // Of any length, so that a line that is wrapped begins with it at some.
+  // Words of many lengths, so that some wrapped line begins with a command.
   std::string said = "::error::at its beginning";
   for (std::size_t i = 0; i < 120; ++i)
     said += " " + std::string(i, 'x') + " ::add-mask::a ##[error]b";
@@ -132,7 +132,7 @@ TEST(Console, LeavesOutTheLinesOfVeryManyCandidatesUnlessAsked) {
       << "all four samples of each problem of KernelBench are listed";
 }
 
-/// Two models with names that start alike, on a problem with a name as long as KernelBench's.
+/// Two models with similar names, on a problem with a name as long as KernelBench's.
 RunFile long_names(const char* device) {
   constexpr const char* kProblem = "level2/38_ConvTranspose3d_AvgPool_Clamp_Softmax_Multiply";
   RunFile run;

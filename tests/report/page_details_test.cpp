@@ -27,7 +27,7 @@ std::vector<nlohmann::json> lines_of(const PageDetails& details) {
   return lines;
 }
 
-/// Samples of which every third is wrong.
+/// Samples, every third of which is wrong.
 Report many(int count, const std::string& message = "it is wrong") {
   RunFile run;
   for (int i = 0; i < count; ++i) {

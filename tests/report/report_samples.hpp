@@ -6,7 +6,7 @@
 #include "kbench/report.hpp"
 #include "record/run_samples.hpp"
 
-/// Runs whose reports are approved as text.
+/// Runs for reports with approved texts.
 namespace kbench::samples {
 
 inline ManifestEntry planned(const char* model, const char* problem, int level, int sample) {
@@ -35,8 +35,8 @@ inline RunHeader header(const char* device) {
   return run;
 }
 
-/// Two models, two levels, two samples each: on a GPU, with one entry that has no verdict yet, a
-/// fault of the harness, an excluded problem and several ways to fail.
+/// A run on a GPU: two models, two levels, two samples each. One sample has no verdict yet, one is
+/// a harness fault, one problem is excluded, and several candidates fail.
 inline RunFile gpu_run() {
   RunFile run;
   run.headers = {header("cuda")};
@@ -84,7 +84,7 @@ inline RunFile gpu_run() {
   return run;
 }
 
-/// The same problems on a machine without a GPU, complete.
+/// A complete run of the same problems without a GPU.
 inline RunFile cpu_run() {
   RunFile run;
   run.headers = {header("cpu")};
@@ -127,8 +127,8 @@ inline RunFile cpu_run() {
   return run;
 }
 
-/// gpu_run() with one degenerate problem, as one of its records says, and a first sample that runs
-/// nothing.
+/// gpu_run() with one degenerate problem, which its record names, and a first sample that runs no
+/// kernel.
 inline RunFile degenerate_run() {
   RunFile run = gpu_run();
   for (Record& record : run.records) {
@@ -143,7 +143,7 @@ inline RunFile degenerate_run() {
   return run;
 }
 
-/// A metric of a row of the summary; -1 where it has none, and a failure where there is no row.
+/// A metric of a summary row: −1 if the row does not have it. Fails if there is no such row.
 inline double value(const Report& report, const char* model, int level, const char* metric,
                     bool without_degenerate = false) {
   for (const SummaryRow& row : report.summary) {

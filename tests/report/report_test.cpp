@@ -32,7 +32,7 @@ using testing::Pair;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-/// What a format writes, to be approved; of the page what the report gives it, and not the page.
+/// The text of a format for approval. Of the page, only the data that the report puts into it.
 std::string own_text(const Report& report, std::string_view format) {
   std::string text = written(report, format);
   if (format != "html") return text;
@@ -105,14 +105,14 @@ TEST(Report, CountsWhatIsPlannedAndWhatHasAVerdict) {
 
 TEST(Report, MetricsComeFromTheManifestLessTheExclusions) {
   const Report report = build_report(samples::gpu_run(), {});
-  // alpha: Softmax 1.9, ReLU 1.0 (not above 1); MatmulGelu is excluded.
+  // alpha: Softmax 1.9, ReLU 1.0 (not above 1). MatmulGelu is excluded.
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_1"), 0.5);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "fast_0.8"), 1.0);
   EXPECT_DOUBLE_EQ(value(report, "alpha", -1, "pass@1"), (1.0 + 0.5) / 2);
   EXPECT_NEAR(value(report, "alpha", -1, "geomean"), std::sqrt(1.9), 1e-12);
-  // beta: Softmax 2.5 of a library, ReLU wrong, MatmulGelu 0.8. ReLU and MatmulGelu have one sample
-  // each, because the other has no verdict.
+  // beta: Softmax 2.5 by a library, ReLU wrong, MatmulGelu 0.8. ReLU and MatmulGelu have one sample
+  // each, because their other samples have no verdict.
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_0"), 2.0 / 3);
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "fast_2 own"), 0.0);
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "pass@1"), (0.5 + 0 + 1) / 3);
@@ -120,7 +120,7 @@ TEST(Report, MetricsComeFromTheManifestLessTheExclusions) {
   EXPECT_DOUBLE_EQ(value(report, "beta", 2, "fast_0.5"), 1.0);
 }
 
-/// Two levels of three problems; the run stopped after the first problem.
+/// Two levels with three problems. The run stopped after the first problem.
 RunFile interrupted_run() {
   RunFile run;
   run.headers = {samples::header("cuda")};
@@ -184,13 +184,13 @@ TEST(Report, WhatDoesNotCompileIsCloseToNothing) {
                                record.problem.c_str(), record.sample);
   const Report report = build_report(run, {});
   EXPECT_DOUBLE_EQ(value(report, "beta", -1, "allclose_0.01"), 0);
-  // Of what KernelBench judged nobody knows.
+  // KernelBench's own verdicts have no allclose_at.
   for (Record& record : run.records) {
     record.judge = kKernelBenchJudge;
     record.allclose_at = {};
   }
   EXPECT_DOUBLE_EQ(value(build_report(run, {}), "alpha", -1, "allclose_0.01"), -1);
-  // Near in its trials, and wrong where it was timed or by another rule.
+  // Right in the trials by allclose, but wrong when timed, or by another rule.
   RunFile near = samples::gpu_run();
   const double before = value(build_report(near, {}), "alpha", -1, "allclose_0.01");
   EXPECT_GT(before, 0);
@@ -276,7 +276,7 @@ TEST(Report, JudgesHaveRowsOfTheirOwn) {
   const std::vector<Record> own = run.records;
   for (Record record : own) {
     record.judge = kKernelBenchJudge;
-    record.outcome = Outcome::kCorrect;  // more lenient than kbench, and read last
+    record.outcome = Outcome::kCorrect;  // by a more lenient judge, and read last
     run.records.push_back(record);
   }
   const Report report = build_report(run, {});
@@ -310,11 +310,11 @@ TEST(Report, FailuresOfTwoJudgesAreNeverAddedUpAndTheirDifferencesTold) {
   const Report report = build_report(run, {});
   const auto row = std::ranges::find(report.summary, kCompatJudge, &SummaryRow::judge);
   ASSERT_NE(row, report.summary.end());
-  EXPECT_EQ(row->samples, 3);  // a problem that fails is in KernelBench's denominators
+  EXPECT_EQ(row->samples, 3);  // KernelBench's denominators include a failed problem
   EXPECT_EQ(row->correct, 1);
   for (const char* format : {"console", "markdown"}) {
     std::string text = written(report, format);
-    std::erase(text, '\\');  // Markdown's
+    std::erase(text, '\\');  // Markdown escapes
     EXPECT_THAT(text, AllOf(HasSubstr("Verdicts that differ: 2 of 3"),
                             HasSubstr("kbench mismatch, values; kb_compat correct"),
                             HasSubstr("reference_raised (judged by kb_compat)")))

@@ -22,7 +22,7 @@ using testing::ThrowsMessage;
 
 class Svg : public testing::Test {
  protected:
-  /// Makes a shell script kbench's browser.
+  /// Makes kbench use a shell script as the browser.
   void use(const std::string& script) {
     namespace fs = std::filesystem;
     const fs::path file = folder_.path() / "chromium";
