@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// kbench audit through the real binary, on the CPU: which problems tell nothing, by whose check,
-// and what a report makes of it.
+// Runs kbench audit on the CPU: which problems are degenerate under which check, and how reports
+// use the audit.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Ways to run the reference, through the real binary on the CPU.
+// Runs kbench on the CPU with each way to run the reference.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What a candidate's own process says of its time, held against the judge's clock.
+// Reported times of a candidate's process, and the judge's wall-clock bounds on them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A torch that is installed without its bytecode, as in many images, is compiled once.
+// If torch is installed without its bytecode, as in many images, it is compiled only once.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers that were not made by the call that they are given for: the outcome names the rule.
+// Answers that their call did not compute. The outcome's cause names the rule.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kbench check: what it says of each kind of file, and its exit codes.
+// kbench check: its verdict on each kind of file, and its exit codes.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

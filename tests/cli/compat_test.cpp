@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --kb-compat through the real binary, on the CPU: KernelBench's verdicts, kbench's own beside
-// them, and one report of both.
+// Runs kbench on the CPU with --kb-compat: KernelBench's verdicts, kbench's own on the same
+// candidates, and one report of both.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

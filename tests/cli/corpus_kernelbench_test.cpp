@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers to KernelBench's own problems: what the split makes of them, and some of them judged.
+// Answers to KernelBench's own problems: the source splitter splits them, and a few are judged.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Answers as models write them, with host code: every one of tests/corpus/shipped is right.
+// Answers with host code, in the form that models write. All of tests/corpus/shipped are right.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Problems on which a constant is right, and candidates that return one: `eval` says so, and counts
-// neither.
+// Problems on which a constant is right, and candidates that return one: `eval` names these
+// problems and does not count them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

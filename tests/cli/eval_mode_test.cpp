@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models in training mode, as problems have them, and in eval mode: what is said of an answer that
-// would be right in the other one, and `--eval-mode`.
+// Models in training mode, which is the default, and in eval mode: the message on an answer that is
+// right only in the other mode, and `--eval-mode`.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

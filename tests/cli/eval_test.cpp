@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// kbench eval from outside: what users do, and what they do wrong.
+// Runs kbench eval as users do, with and without mistakes.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

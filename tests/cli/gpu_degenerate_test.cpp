@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only a real GPU shows of constants that are returned: no time is long enough to write them.
+// Returned constants on a real GPU: their times are too short for writing them.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

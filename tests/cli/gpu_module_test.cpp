@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only a real GPU shows of modules: whose kernels run, and by which ways they reach it.
+// Modules on a real GPU: whose kernels run, and how they may access the GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

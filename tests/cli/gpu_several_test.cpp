@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only a machine of several GPUs shows: code that takes the first GPU without asking ends on
-// each of them as on the first.
+// A machine with several GPUs: code that uses the first GPU has the same outcome on each.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What only a real GPU shows: locks, precision rows, baselines, and ends in the middle.
+// Features that need a real GPU: locks, precision rows, baselines, and interrupted runs.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

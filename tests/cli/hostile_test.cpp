@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Candidates that cheat, and honest counterparts that use the same technique, on the CPU and on a
-// GPU; tests/hostile/README.md.
+// Cheats, and honest counterparts by the same techniques, on the CPU and on a GPU.
+// tests/hostile/README.md describes them.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

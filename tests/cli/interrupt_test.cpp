@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Ctrl-C at any time: finished records stay, children die, exit code 130. Two runs on one file.
+// Ctrl-C at any time: finished records stay, children end, and the exit code is 130. Also two runs
+// on one file.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Weights that kernels and extensions keep from call to call, and those that follow each change.
+// Kernels and extensions that keep weights from call to call, and others that follow each change.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// KernelBench's files, both ways, through the real binary; and read by KernelBench's own scripts.
+// KernelBench's files, imported and exported by kbench, and read by KernelBench's own scripts.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work of known duration on a GPU: what each method of timing says of it.
+// Work of known duration on a GPU, timed by each method.
 #include "cli/known_times.hpp"
 
 #include <fmt/format.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Models of very many tensors, which share few allocations: candidates get them all, and what is
-// written or read beside one is still found.
+// Models with so many tensors that several share an allocation. Candidates get all of them, and
+// kbench finds accesses next to a tensor.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

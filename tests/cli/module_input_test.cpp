@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Names, encodings and places of candidates as people and models leave them: each is judged, or has
-// an outcome and a sentence of its own.
+// Candidates with unusual names, encodings and places. Each is judged, or has its own outcome and
+// message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

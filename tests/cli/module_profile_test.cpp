@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Whose kernels a module runs, what they do in the executor, and what a GPU would need for it.
+// `--profile` of modules: whose kernels run, their counters in the executor, and estimates for a
+// GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

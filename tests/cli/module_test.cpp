@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules through the real binary, on the CPU: what is right is correct, and each way to be broken
-// has an outcome and a sentence of its own.
+// Runs kbench on modules on the CPU: right ones are correct, and each kind of fault has its own
+// outcome and message.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

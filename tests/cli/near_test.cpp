@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Rounding alone makes no answer wrong: long sums in fp32, and what is just beyond the tolerance.
+// Rounding alone makes no answer wrong: long sums in fp32, and answers just beyond the tolerance.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

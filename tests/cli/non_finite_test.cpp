@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Infinities and NaN among the inputs, where the reference gives some as well.
+// Infinities and NaN in inputs, and in the reference's outputs.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What candidates are measured against: the reference in double precision, where it has one.
+// The expected output: the reference in double precision, if it can compute that.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

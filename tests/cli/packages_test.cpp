@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
-// Modules whose kernels are compiled and launched by packages, each in its own way: on a GPU
-// they run, without one they are refused. Where a package is not installed the outcome says so, and
-// the test asks no more.
+// Modules whose kernels are compiled and launched by packages, each in its own way. On a GPU they
+// run; without one they are refused. If a package is not installed, the outcome says so, and
+// nothing else is tested.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules that make something of their parameters while they are built, as optimised ones do: they
-// find the values that the reference has. Those that take a scale for 1 or a bias for 0 are wrong.
+// Modules that derive other tensors from their parameters in the constructor, as optimised ones do.
+// They get the reference's values. Modules that assume a scale of 1 or a bias of 0 are wrong.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Problems too large for a CPU run at reduced sizes, and everything says so.
+// Problems that are too large for a CPU run at reduced sizes, and all outputs say so.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Equal code is judged once in a run, and every sample has its record.
+// Equal code is judged once in a run, and each sample has its own record.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory that does not suffice beside a candidate: it must serve nobody who takes it.
+// Memory that is too short for judging because of a candidate. That never is an advantage.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

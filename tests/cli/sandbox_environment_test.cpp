@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What modules in a sandbox have of the environment of the run, and what of its folders, through
-// the real binary.
+// The environment and the folders that modules in a sandbox get.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

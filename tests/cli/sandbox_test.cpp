@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Modules that try to reach what is not theirs, through the real binary. Each computes the right
-// result only where it was held back, so in a sandbox all are correct; without one they are not.
+// Modules that try to access what the sandbox forbids. Each is right only if its attempt fails. So
+// in a sandbox all are correct, and without one they are not.
 #include <arpa/inet.h>
 #include <fmt/format.h>
 #include <gmock/gmock.h>

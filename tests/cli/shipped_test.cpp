@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Every shipped candidate gets the outcome that its name says, through the real binary.
+// Every shipped candidate has the outcome that its name promises.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Candidates that are right at the usual sizes and not at others.
+// Candidates that are right at the usual sizes and wrong at others.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

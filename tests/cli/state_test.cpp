@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What a call leaves behind: a model's state, as running statistics, other than the reference's is
-// a flag; inputs may be written where the reference writes them.
+// State after a call. Other values than the reference's, as in running statistics, raise a flag.
+// Candidates may write inputs that the reference writes.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>

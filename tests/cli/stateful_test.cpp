@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// References that keep state from call to call in attributes of their model: both sides begin each
-// compared call where the model was built, and are asked several calls in a row.
+// References that keep state in attributes of their model. Reference and candidate begin each
+// compared call with the state of a new model, and are also compared in several consecutive calls.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

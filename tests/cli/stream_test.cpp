@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// --candidates -: one JSON object a line in, one record a line out, references kept warm.
+// --candidates -: reads one JSON object per line, writes one record per line, and keeps references
+// warm.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

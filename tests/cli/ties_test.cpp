@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Of equal elements any may be chosen, and another one in each call.
+// Any of several equal elements may be chosen, and a different one in each call.
 #include <gtest/gtest.h>
 
 #include <algorithm>

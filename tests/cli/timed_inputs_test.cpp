@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What timed calls are asked: nothing that a candidate has met before.
+// Inputs of timed calls are new to the candidate.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// Each mistake on the command line: exit code 2, one clear sentence on stderr, nothing lost.
+// Each mistake on the command line gives exit code 2 and one clear sentence on stderr, and loses no
+// file.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

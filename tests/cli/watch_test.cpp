@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the executor tells of kernels that are wrong in ways a GPU keeps to itself, and what it
-// counts: through the real binary.
+// Errors of kernels that the executor reports and a GPU hides, and the executor's counters.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

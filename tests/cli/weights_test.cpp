@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How modules come by the reference's weights: right ones that fold, transpose, rename or reorder
-// them, and wrong ones that no way of giving them makes right.
+// How modules get the reference's weights: right modules that fold, transpose, rename or reorder
+// them, and wrong modules that no rule makes right.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
