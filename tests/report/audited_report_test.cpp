@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Reports with the audits of their problems: with and without those that are degenerate.
+// Reports with audits of their problems, with and without degenerate problems.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What `--fail-on` looks for in a run, and in another that it is held against.
+// The conditions of `--fail-on`, in one run and in comparison with another.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What stands first in every format: what was run and on what, what is excluded, and the models.
+// The first block of every format: the run, its device, excluded problems, and the models.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

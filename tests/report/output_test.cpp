@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
-// What formats share with a terminal and with files: width, colour, names that steer, targets.
+// Terminal and file output of several formats: width, colour, names that contain commands, and
+// target files.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

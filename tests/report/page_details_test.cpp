@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What the page holds of each candidate where there are too many to hold everything.
+// The details of candidates in the page, if there are too many to include all.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

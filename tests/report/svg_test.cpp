@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
-// How the charts' files come out of a browser, which a script stands for here; that a real one
-// draws them, formats_test.py looks at.
+// Writing charts with a browser, which a script replaces here. formats_test.py tests a real
+// browser.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

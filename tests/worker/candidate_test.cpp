@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A kernel candidate's process, forked for real and driven over its real channel: the test is the
-// judge.
+// The process of a kernel candidate, which the test forks and serves as its judge.
 #include "worker/candidate/candidate.hpp"
 
 #include <gmock/gmock.h>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT
-// How fast two tensors are compared, beside a copy of one, and what that takes; for scripts/bench.
-//   compare_bench cpu|cuda [--check]   prints one JSON object; checked, it fails beyond the goals
-// 77: there is no such device here.
+// Measures how long comparisons of two tensors take, relative to copying one, and how much memory
+// they allocate. For scripts/bench.
+//   compare_bench cpu|cuda [--check]   prints one JSON object; with --check, fails beyond the goals
+// Exit code 77: this machine has no such device.
 #include <ATen/ATen.h>
 #include <pybind11/embed.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What comparing takes beside what is compared, by an allocator that counts.
+// The memory that comparisons allocate, by an allocator that counts.
 #include <ATen/ATen.h>
 #include <ATen/Parallel.h>
 #include <c10/core/Allocator.h>

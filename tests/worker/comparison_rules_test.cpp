@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// By which rules elements are right, and what the errors of a whole answer look like.
+// The rules that decide which elements are right, and the precision that errors look like.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Which problems trivial answers pass the whole check of, as a run asks it.
+// Finds problems on which trivial answers pass the whole check, as a run does.
 #include "worker/judge/degenerate.hpp"
 
 #include <ATen/ATen.h>

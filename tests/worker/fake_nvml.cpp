@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Stands in for the driver's libnvidia-ml.so.1, with one GPU that is throttled by its power.
+// Replaces the driver's libnvidia-ml.so.1. It has one GPU, which is throttled by its power.
 #include <cstring>
 
 extern "C" {

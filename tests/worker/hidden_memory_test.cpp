@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Memory that host code cannot touch unnoticed while kernels and torch's copies can.
+// Memory in which kbench notices accesses by host code, but not by kernels and torch's copies.
 #include "worker/device/hidden_memory.hpp"
 
 #include <ATen/ATen.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What memory holds before calls, and in which order.
+// The contents of memory before calls, and their order.
 #include "worker/device/poison.hpp"
 
 #include <gmock/gmock.h>

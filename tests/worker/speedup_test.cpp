@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// What is made of measurements: medians, speedups, and how sure they are.
+// Medians, speedups and their intervals.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Tensors that torch allocates, as the executor's checks see them.
+// The executor's checks of tensors that torch allocates.
 #include "worker/reference/torch_memory.hpp"
 
 #include <ATen/ATen.h>
