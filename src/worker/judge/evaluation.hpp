@@ -37,7 +37,7 @@ inline constexpr std::string_view kWeightsBySeed = "weights_by_seed";
 struct EvaluationRequest {
   CandidateKind kind = CandidateKind::kKernel;
   LaunchPlan plan;
-  pid_t pid = -1;  ///< the candidate's process group, which the judge stops
+  pid_t pid = -1;  ///< the candidate's process, whose group the judge stops
   double load_limit_s = 120;
   bool builds_late = false;  ///< the first call may wait for compilers
   double asked_limit_s = 0;  ///< limit of a call by `--timeout`; 0: depends on the reference's time
@@ -261,7 +261,8 @@ class Evaluation {
   /// Prepares gated calls on these slots: buffers, calls with an open gate, and a block that does
   /// not count. `copies`: as Gate::copies. Throws NoSuchTimes.
   void open_gate(std::span<const std::size_t> slots, bool copies);
-  /// Opens the gates for as many of gate_slots_ as can be queued, or opens them alone.
+  /// Opens the gates for as many of gate_slots_ as can be queued, else for calls that are made
+  /// alone.
   void queue_what_fits();
   /// Opens the gates for calls that are made alone (BlockKind::kAlone). Sets the flag `why`.
   void open_alone(std::string_view why);
@@ -401,8 +402,8 @@ class Evaluation {
   /// Probes the GPU for work of other contexts while the candidate is stopped, because its host
   /// code may have left work to the GPU.
   void look_for_others(DeviceLook& so_far);
-  /// True if others used so much of the GPU that no time is valid. Sets a flag if others used it at
-  /// all.
+  /// True if other contexts used so much of the GPU that no time is valid. Sets a flag if they used
+  /// it at all.
   bool is_shared();
   /// Ends a timing without times. The measurements stay in the details.
   void leave_untimed(const TimedRun& run);
