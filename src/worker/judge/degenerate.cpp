@@ -94,7 +94,7 @@ bool may_be_alike(const Looked& a, const Looked& b) {
 /// The trivial answers that the inspected elements of two trials do not exclude.
 std::vector<std::string> open_answers(JudgedProblem& problem) {
   InputSet& first = problem.trial_set(0);
-  // A trivial answer does not write to inputs.
+  // No trivial answer writes to inputs, so none is right if the reference does.
   if (std::ranges::any_of(first.inputs(), &Slot::mutated)) return {};
   const Looked looked = look_at(problem, first);
   const bool inputs = may_be_inputs(looked, first);
