@@ -130,14 +130,14 @@ struct Fault : Site {
 /// What the sanitizers check, in addition to the faults that end a launch.
 enum class Sanitize : std::uint8_t {
   kNone,    ///< bounds and alignment only
-  kMemory,  ///< also reads of undefined memory, and barriers reached divergently
+  kMemory,  ///< also reads of undefined memory, and barriers that not all threads execute together
   kAll,     ///< also races on shared memory, and on global memory between blocks
 };
 
 enum class FindingKind : std::uint8_t {
   kFault,              ///< the access or the barrier that ended the launch
   kUninitialized,      ///< a read of memory that was never written
-  kBarrierDivergence,  ///< lanes of one warp reached one barrier at different instructions
+  kBarrierDivergence,  ///< lanes of a warp arrived at a barrier apart, or threads went around it
   kSharedRace,  ///< two threads of a block without a barrier between them, and at least one writes
   kGlobalRace,  ///< two blocks in no defined order, and at least one writes
 };

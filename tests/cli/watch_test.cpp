@@ -55,6 +55,17 @@ __global__ void add_one(const float* x, const float* part, float* y, int n) {
 }
 )";
 
+/// Most threads of a block do not wait for the others.
+constexpr const char* kGoesAround = R"(//@ dims x[N]
+//@ out y like x
+//@ add_one<<<cdiv(N, 256), 256>>>(x, y, N)
+__global__ void add_one(const float* x, float* y, int n) {
+  int i = blockIdx.x * 256 + threadIdx.x;
+  if (threadIdx.x < 20) __syncthreads();
+  if (i < n) y[i] = x[i] + 1;
+}
+)";
+
 std::string filled_scratch() {
   std::string filled = kReadsScratch;
   filled.insert(filled.find("]\n//@ out") + 1, " = 0");
@@ -157,6 +168,7 @@ TEST(Watch, ReadingAClockIsAFlag) {
 TEST(Watch, RequireCleanRejectsWhatIsRightByChance) {
   const JudgedRun run = run_of({{"me/1_AddOne/scratch.cu", kReadsScratch},
                                 {"me/1_AddOne/filled.cu", filled_scratch()},
+                                {"me/1_AddOne/around.cu", kGoesAround},
                                 {"me/1_AddOne/clock.cu", kReadsClock}},
                                {"--require", "clean"});
   const Record& found = run.of("scratch.cu");
@@ -165,8 +177,20 @@ TEST(Watch, RequireCleanRejectsWhatIsRightByChance) {
   EXPECT_THAT(found.message, AllOf(HasSubstr("uninitialized_read"), HasSubstr("scratch.cu:12)")));
   EXPECT_FALSE(found.timing);
   EXPECT_EQ(run.of("filled.cu").outcome, Outcome::kCorrect) << run.of("filled.cu").message;
+  EXPECT_EQ(run.of("around.cu").cause, "not_clean");
+  EXPECT_THAT(run.of("around.cu").message, HasSubstr("barrier_divergence"));
   EXPECT_EQ(run.of("clock.cu").outcome, Outcome::kRejected);
   EXPECT_EQ(run.of("clock.cu").cause, "not_clean");
+}
+
+TEST(Watch, ABarrierThatThreadsGoAroundIsAFlag) {
+  const JudgedRun run = run_of({{"me/1_AddOne/around.cu", kGoesAround}});
+  const Record& found = run.of("around.cu");
+  EXPECT_EQ(found.outcome, Outcome::kCorrect) << found.message;
+  EXPECT_THAT(found.flags, ElementsAre("barrier_divergence"));
+  ASSERT_THAT(found.findings, SizeIs(1));
+  EXPECT_EQ(found.findings[0].line, 6);
+  EXPECT_EQ(found.findings[0].thread[0], 20u);
 }
 
 TEST(Watch, ARaceOnSharedMemoryIsFoundWhereAllIsLookedFor) {

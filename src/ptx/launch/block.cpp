@@ -8,6 +8,7 @@
 
 #include "ptx/launch/async.hpp"
 #include "ptx/machine/exec.hpp"
+#include "ptx/machine/joins.hpp"
 
 namespace kbench::ptx {
 namespace {
@@ -28,6 +29,11 @@ void start_warp(Block& block, Warp& warp, unsigned index, std::uint64_t threads)
   if (warp.local.size() != 0) std::memset(warp.local.data(), 0xff, warp.local.size());
   if (block.grid->watched && warp.local.size() != 0) {
     warp.local_written = std::make_unique<Written>(warp.local.size());
+  }
+  if (block.grid->tracked) {
+    warp.trail = std::make_unique<Trail>();
+    warp.trail->begun = warp.live;
+    warp.trail->passes.resize(block.grid->program->sites->rows);
   }
   auto frame = std::make_unique<Frame>();
   frame->function = &kernel;

@@ -11,6 +11,7 @@
 #include "ptx/launch/block.hpp"
 #include "ptx/launch/launch_limits.hpp"
 #include "ptx/machine/heap.hpp"
+#include "ptx/machine/joins.hpp"
 #include "ptx/machine/names.hpp"
 #include "ptx/machine/program.hpp"
 #include "ptx/memory/module_memory.hpp"
@@ -277,6 +278,14 @@ Result failed(Fault fault) {
   return result;
 }
 
+/// True if lanes could go around a barrier of the kernel.
+bool can_avoid_barriers(Program& program, const Function& kernel) {
+  std::call_once(program.joins_found, [&] { find_joins(program); });
+  return kernel.has_sites || std::ranges::any_of(program.functions, [](const auto& function) {
+           return !function->entry && function->has_sites;
+         });
+}
+
 /// Moves the findings to the result.
 void collect(Grid& grid, Result& result) {
   Finding finding;
@@ -295,7 +304,7 @@ void collect(Grid& grid, Result& result) {
 
 Result launch(Module& module, std::span<const Region> regions, const Launch& launch,
               const Options& options) {
-  const Program& program = *module.impl->program;
+  Program& program = *module.impl->program;
   const Function* kernel = find_kernel(program, launch.kernel);
   if (kernel == nullptr) return failed(bad_launch(launch, "the module has no kernel of this name"));
   if (auto fault = check_launch(*kernel, launch, options.device)) return failed(std::move(*fault));
@@ -307,6 +316,7 @@ Result launch(Module& module, std::span<const Region> regions, const Launch& lau
   grid.launch = &launch;
   grid.options = &options;
   grid.watched = options.sanitize != Sanitize::kNone;
+  if (grid.watched) grid.tracked = can_avoid_barriers(program, *kernel);
   // Hashed, because seeds of interleaved launches may follow a pattern; each launch then soon runs
   // in both orders.
   grid.backwards = options.schedule_seed != 0 && mix(options.schedule_seed) >> 63 != 0;

@@ -4,7 +4,9 @@
 #include <utility>
 
 #include "ptx/launch/async.hpp"
+#include "ptx/machine/divergence.hpp"
 #include "ptx/machine/exec.hpp"
+#include "ptx/machine/joins.hpp"
 #include "ptx/machine/observer.hpp"
 
 // Scheduling inside a warp. The fragment at the deepest call and lowest address runs first, so
@@ -100,8 +102,9 @@ bool leave(Context& c, Warp& warp, std::size_t current) {
   return false;
 }
 
-/// Runs instructions until the fragment's turn ends; returns the rest of `budget`.
-template <bool observed>
+/// Runs instructions until the fragment's turn ends; returns the rest of `budget`. `tracked`: the
+/// warp has a trail.
+template <bool observed, bool tracked>
 std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
   if (budget == 0) return 0;
   do {
@@ -112,8 +115,22 @@ std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
     if constexpr (observed) {
       if (c.wait == Wait::kConverge) c.observer->undone(c, in);
     }
+    if constexpr (tracked) {
+      if (in.join != 0 && c.wait != Wait::kConverge) {
+        auto& passes = c.warp->trail->passes[in.join];
+        for_lanes(c.mask, [&](unsigned i) { ++passes[i]; });
+      }
+    }
   } while (c.ip < c.merge_ip && budget != 0);
   return budget;
+}
+
+std::uint64_t run_fragment(Context& c, std::uint64_t budget) {
+  const bool tracked = c.warp->trail != nullptr;
+  if (c.observer != nullptr) {
+    return tracked ? run_fragment<true, true>(c, budget) : run_fragment<true, false>(c, budget);
+  }
+  return tracked ? run_fragment<false, true>(c, budget) : run_fragment<false, false>(c, budget);
 }
 
 }  // namespace
@@ -130,8 +147,7 @@ SliceEnd run_warp(Context& c, Warp& warp, std::uint64_t budget) {
     enter(c, warp, current);
     const bool alone = warp.fragments.size() == 1;
     const std::uint64_t turn = alone ? budget : std::min(budget, kTurn);
-    const std::uint64_t left =
-        c.observer != nullptr ? run_fragment<true>(c, turn) : run_fragment<false>(c, turn);
+    const std::uint64_t left = run_fragment(c, turn);
     c.executed += turn - left;
     budget -= turn - left;
     if (c.faulted_lanes != 0) settle_faults(c);
@@ -242,7 +258,7 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
     barrier.population = barrier.voters = 0;
   }
   barrier.expected = expected;
-  check_divergence(c, in, id);
+  check_arrival(c, in, id);
   barrier.arrived[c.warp->index] |= c.mask;
   if (static_cast<BarrierResult>(in.aux) != BarrierResult::kNothing) {
     barrier.population += static_cast<std::uint32_t>(std::popcount(predicate & c.mask));
@@ -251,6 +267,7 @@ bool arrive(Context& c, const Instr& in, unsigned id, std::uint32_t expected,
   if (c.observer != nullptr) c.observer->arrives(c, id);
   if (!complete(*c.block, barrier)) return false;
   if (c.observer != nullptr) c.observer->completes(c, id);
+  check_missing(c, &in, id);
   finish_reduction(barrier, in, c.base[0], c.mask);
   release(*c.block, id);
   c.merge_ip = nullptr;
@@ -293,6 +310,7 @@ void exit_lanes(Context& c, std::uint32_t mask) {
     Barrier& barrier = c.block->barriers[id];
     if (barrier.pending && barrier.expected == 0 && complete(*c.block, barrier)) {
       if (c.observer != nullptr) c.observer->completes(c, id);
+      check_missing(c, nullptr, id);
       release(*c.block, id);
     }
   }

@@ -237,28 +237,6 @@ void raise(Context& c, const Instr& in, unsigned lane, FaultKind kind, const std
   first_fault(c, in, kind, site, what);
 }
 
-void check_divergence(Context& c, const Instr& in, unsigned id) {
-  if (!c.grid->watched) return;
-  Barrier& barrier = c.block->barriers[id];
-  const Instr*& place = barrier.places[c.warp->index];
-  const std::uint32_t others = barrier.arrived[c.warp->index] & c.warp->live & ~c.mask;
-  if (others == 0) place = &in;
-  if (place == &in) return;
-  const Site other = site_of(c, *place, static_cast<unsigned>(std::countr_zero(others)));
-  // barrier.sync without .aligned allows divergent warps.
-  const std::string& text = other.instruction;
-  if (!text.starts_with("bar.") && text.find(".aligned") == std::string::npos) return;
-  Finding* entry = nullptr;
-  if (!note(c, in, FindingKind::kBarrierDivergence, c.mask, entry)) return;
-  describe(
-      c, in, static_cast<unsigned>(std::countr_zero(c.mask)),
-      fmt::format("arrives at barrier {} here, but {} thread{} of its warp arrived elsewhere{}: "
-                  "all threads of a warp have to arrive at the same instruction",
-                  id, std::popcount(others), std::popcount(others) == 1 ? "" : "s",
-                  source_of(c, *place)),
-      *entry);
-}
-
 void settle_faults(Context& c) {
   const std::uint32_t gone = c.faulted_lanes & c.mask;
   c.faulted_lanes = 0;

@@ -68,10 +68,6 @@ bool note(Context& c, const Instr& in, FindingKind kind, std::uint32_t lanes, Fi
 void describe(const Context& c, const Instr& in, unsigned lane, const std::string& what,
               Finding& entry);
 
-/// Call before lanes of a warp arrive at a barrier. Reports other lanes of the warp that arrived
-/// there by another instruction.
-void check_divergence(Context& c, const Instr& in, unsigned id);
-
 /// Ends the faulted lanes of the running fragment; the others repeat the instruction.
 void settle_faults(Context& c);
 

@@ -54,6 +54,7 @@ struct alignas(64) Instr {
   Execute body_full = nullptr, body_masked = nullptr;  ///< run by a guard or by `clears`
   /// Shape records of the registers that this instruction writes; kNone ends the list.
   const std::uint32_t* clears = nullptr;
+  std::uint32_t join = 0;  ///< find_joins(): row of Trail::passes that counts it; 0: none
 };
 
 /// Uninitialized bytes, aligned to a cache line. Thousands of blocks allocate the same sizes, so
@@ -123,9 +124,12 @@ struct Function {
   std::array<std::uint32_t, 3> required_cluster{};  ///< in blocks; 0: none
   std::uint32_t max_cluster = 0;                    ///< in blocks; 0: no limit
   bool needs_cluster = false;                       ///< the launch must name one
+  bool has_sites = false;                           ///< find_joins(): lanes can avoid a barrier
 };
 
 class DeviceHeap;
+struct BarrierSites;
+struct Trail;
 
 /// A decoded module: its functions, and the storage of its global variables.
 struct Program {
@@ -140,6 +144,8 @@ struct Program {
   std::vector<Global> globals;
   std::shared_ptr<DeviceHeap> heap;  ///< null unless the code calls malloc
   std::uint32_t slots = 0;           ///< number of memory instructions
+  std::once_flag joins_found;        ///< find_joins() has run
+  std::unique_ptr<const BarrierSites> sites;
 };
 
 /// Registers and local variables of one call, for the lanes that are in it.
@@ -234,6 +240,7 @@ struct Warp {
   std::uint32_t cluster_arrived = 0;  ///< lanes that arrived at the cluster's barrier in this phase
   std::uint32_t cluster_owing = 0;    ///< lanes that arrived there and have not yet waited
   std::vector<Reported> reported;     ///< lanes of this warp that findings have counted
+  std::unique_ptr<Trail> trail;       ///< null: not recorded
   const std::array<std::uint32_t, kLanes>* tid = nullptr;  ///< three arrays in Grid::tids
 };
 
@@ -264,6 +271,7 @@ struct Block {
   bool faulted = false;                           ///< a thread of the block has ended by a fault
   std::uint32_t live_threads = 0;
   std::array<Barrier, 16> barriers{};
+  const Instr* overtaken = nullptr;  ///< first barrier that a warp went around to another barrier
 };
 
 /// A pending arrival at an mbarrier. It is performed when a thread tests that mbarrier and would
@@ -302,6 +310,7 @@ struct Grid {
   std::atomic<bool> stop{false};
   std::atomic<bool> faulted{false};  ///< other threads continue for a while, to count their faults
   bool watched = false;              ///< reads of undefined memory are checked
+  bool tracked = false;              ///< each warp has a Trail
   bool backwards = false;            ///< a block's last warp runs first
   bool parts = false;                ///< blocks yield between a load and what follows it
   std::mutex mutex;                  ///< guards the members below, and print

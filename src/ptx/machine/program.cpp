@@ -9,6 +9,7 @@
 
 #include "ptx/machine/decode.hpp"
 #include "ptx/machine/heap.hpp"
+#include "ptx/machine/joins.hpp"
 #include "ptx/machine/refused.hpp"
 #include "ptx/machine/register_names.hpp"
 
