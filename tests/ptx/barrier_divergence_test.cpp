@@ -118,6 +118,10 @@ KERNEL(votes) {
   if (threadIdx.x < 20) all = __syncthreads_or(n);  // at votes
   y[threadIdx.x] = all;
 }
+KERNEL(counted) {
+  if (threadIdx.x < 20) asm volatile("bar.sync 1, 32;");  // at counted
+  y[threadIdx.x] = 1;
+}
 KERNEL(predicated) {
   const int i = threadIdx.x;
   asm("{ .reg .pred p; setp.lt.u32 p, %0, 20; @p bar.sync 0; }" ::"r"(i));  // at predicated
@@ -234,6 +238,11 @@ KERNEL(producers) {
   }
   y[threadIdx.x] += 1;
 }
+KERNEL(counted_and_returned) {
+  if (threadIdx.x >= 40) return;
+  asm volatile("bar.sync 1, 64;" ::: "memory");
+  y[threadIdx.x] = 1;
+}
 KERNEL(warp_barriers) {
   if (threadIdx.x < 20) __syncwarp(0xfffff);
   if (threadIdx.x % 2 == 0) y[threadIdx.x] = cg::coalesced_threads().size();
@@ -331,7 +340,7 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"after_return", 32, 24, 4}, Case{"overtaken", 64, 0, 32},
                       Case{"to_last_barrier", 64, 0, 32}, Case{"function", 32, 20, 12},
                       Case{"inlined", 32, 20, 12}, Case{"votes", 32, 1, 12},
-                      Case{"predicated", 32, 0, 12}));
+                      Case{"counted", 32, 0, 12}, Case{"predicated", 32, 0, 12}));
 
 INSTANTIATE_TEST_SUITE_P(
     Honest, BarrierDivergence,
@@ -341,9 +350,10 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"returns_in_loop", 64, 5, 0}, Case{"unequal_work", 64, 20, 0},
                       Case{"loop_and_return", 64, 150, 0}, Case{"uniform_loops", 64, 3, 0},
                       Case{"roles", 64, 5, 0}, Case{"lagging_role", 64, 5, 0},
-                      Case{"producers", 64, 1, 0}, Case{"warp_barriers", 64, 0, 0},
-                      Case{"groups", 64, 1, 0}, Case{"not_aligned", 32, 0, 0},
-                      Case{"votes_of_all", 64, 40, 0}, Case{"mbarriers", 64, 1, 0}));
+                      Case{"producers", 64, 1, 0}, Case{"counted_and_returned", 64, 0, 0},
+                      Case{"warp_barriers", 64, 0, 0}, Case{"groups", 64, 1, 0},
+                      Case{"not_aligned", 32, 0, 0}, Case{"votes_of_all", 64, 40, 0},
+                      Case{"mbarriers", 64, 1, 0}));
 
 }  // namespace
 }  // namespace kbench::ptx::testing

@@ -308,7 +308,7 @@ void exit_lanes(Context& c, std::uint32_t mask) {
   release_warp_barriers(warp);
   for (unsigned id = 0; id < c.block->barriers.size(); ++id) {
     Barrier& barrier = c.block->barriers[id];
-    if (barrier.pending && barrier.expected == 0 && complete(*c.block, barrier)) {
+    if (barrier.pending && complete(*c.block, barrier)) {
       if (c.observer != nullptr) c.observer->completes(c, id);
       check_missing(c, nullptr, id);
       release(*c.block, id);
