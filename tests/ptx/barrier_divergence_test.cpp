@@ -79,6 +79,13 @@ KERNEL(endless) {
     y[threadIdx.x] = row;
   }
 }
+KERNEL(alternating) {
+#pragma unroll 1
+  for (int i = 0; i < 2; ++i) {
+    if ((threadIdx.x < n) == (i == 0)) __syncthreads();  // at alternating
+    y[threadIdx.x] += i;
+  }
+}
 KERNEL(after_return) {
   if (threadIdx.x >= n) return;
   if (threadIdx.x < 20) __syncthreads();  // at after_return
@@ -337,10 +344,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"reduction", 32, 1, 31}, Case{"reduction", 256, 1, 255},
                       Case{"growing", 32, 0, 31}, Case{"trips", 64, 160, 32},
                       Case{"trips_to_barrier", 64, 160, 32}, Case{"endless", 32, 3, 12},
-                      Case{"after_return", 32, 24, 4}, Case{"overtaken", 64, 0, 32},
-                      Case{"to_last_barrier", 64, 0, 32}, Case{"function", 32, 20, 12},
-                      Case{"inlined", 32, 20, 12}, Case{"votes", 32, 1, 12},
-                      Case{"counted", 32, 0, 12}, Case{"predicated", 32, 0, 12}));
+                      Case{"alternating", 32, 20, 12}, Case{"after_return", 32, 24, 4},
+                      Case{"overtaken", 64, 0, 32}, Case{"to_last_barrier", 64, 0, 32},
+                      Case{"function", 32, 20, 12}, Case{"inlined", 32, 20, 12},
+                      Case{"votes", 32, 1, 12}, Case{"counted", 32, 0, 12},
+                      Case{"predicated", 32, 0, 12}));
 
 INSTANTIATE_TEST_SUITE_P(
     Honest, BarrierDivergence,
@@ -349,11 +357,11 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"guarded_rest", 64, 20, 0}, Case{"predicated_exit", 64, 20, 0},
                       Case{"returns_in_loop", 64, 5, 0}, Case{"unequal_work", 64, 20, 0},
                       Case{"loop_and_return", 64, 150, 0}, Case{"uniform_loops", 64, 3, 0},
-                      Case{"roles", 64, 5, 0}, Case{"lagging_role", 64, 5, 0},
-                      Case{"producers", 64, 1, 0}, Case{"counted_and_returned", 64, 0, 0},
-                      Case{"warp_barriers", 64, 0, 0}, Case{"groups", 64, 1, 0},
-                      Case{"not_aligned", 32, 0, 0}, Case{"votes_of_all", 64, 40, 0},
-                      Case{"mbarriers", 64, 1, 0}));
+                      Case{"alternating", 64, 32, 0}, Case{"roles", 64, 5, 0},
+                      Case{"lagging_role", 64, 5, 0}, Case{"producers", 64, 1, 0},
+                      Case{"counted_and_returned", 64, 0, 0}, Case{"warp_barriers", 64, 0, 0},
+                      Case{"groups", 64, 1, 0}, Case{"not_aligned", 32, 0, 0},
+                      Case{"votes_of_all", 64, 40, 0}, Case{"mbarriers", 64, 1, 0}));
 
 }  // namespace
 }  // namespace kbench::ptx::testing

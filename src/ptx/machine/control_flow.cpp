@@ -13,9 +13,6 @@ using u32 = std::uint32_t;
 using Blocks = std::vector<BasicBlock>;
 constexpr u32 kEnd = BasicBlock::kEnd;
 
-/// Loops nested more deeply count as one.
-constexpr unsigned kMostNested = 16;
-
 /// Where control may go from an instruction. `ends`: it ends its block.
 struct Exits {
   bool ends = false, falls_through = true, leaves = false;
@@ -42,12 +39,16 @@ Exits exits_of(const Instr& in, std::string_view opcode) {
 /// function is node `blocks.size()`.
 class PostDominators {
  public:
-  PostDominators(Blocks& blocks, const std::vector<std::vector<u32>>& before)
+  explicit PostDominators(Blocks& blocks)
       : blocks_(blocks),
-        before_(before),
         end_(static_cast<u32>(blocks.size())),
+        before_(blocks.size() + 1),
         number_(blocks.size() + 1, kUnseen),
-        parent_(blocks.size() + 1, kUnseen) {}
+        parent_(blocks.size() + 1, kUnseen) {
+    for (u32 b = 0; b < end_; ++b) {
+      for (const u32 to : blocks[b].next) before_[to == kEnd ? end_ : to].push_back(b);
+    }
+  }
 
   void run() {
     number_blocks();
@@ -103,32 +104,19 @@ class PostDominators {
   }
 
   Blocks& blocks_;
-  const std::vector<std::vector<u32>>& before_;
   u32 end_;
+  std::vector<std::vector<u32>> before_;
   std::vector<u32> number_, parent_, order_;
 };
 
-/// Finds loops: the strongly connected components; inside of one, those without its entry.
+/// Finds outermost loops: the strongly connected components, by Tarjan's algorithm.
 class Loops {
  public:
-  Loops(Blocks& blocks, const std::vector<std::vector<u32>>& before)
-      : blocks_(blocks), before_(before), seen_(blocks.size()), inside_(blocks.size()) {}
+  explicit Loops(Blocks& blocks) : blocks_(blocks), seen_(blocks.size()) {}
 
   void run() {
-    std::vector<u32> all(blocks_.size());
-    for (u32 b = 0; b < all.size(); ++b) all[b] = b;
-    std::vector<std::vector<u32>> rest{std::move(all)};
-    while (!rest.empty()) {
-      const std::vector<u32> region = std::move(rest.back());
-      rest.pop_back();
-      for (std::vector<u32>& loop : components(region)) {
-        for (const u32 b : loop) blocks_[b].loops.push_back(loops_);
-        if (blocks_[loop[0]].loops.size() < kMostNested) {
-          std::erase(loop, entry(loop));
-          rest.push_back(std::move(loop));
-        }
-        ++loops_;
-      }
+    for (u32 b = 0; b < blocks_.size(); ++b) {
+      if (seen_[b].number == 0) visit(b);
     }
   }
 
@@ -138,35 +126,20 @@ class Loops {
     bool open = false;           ///< its component is not complete
   };
 
-  /// Tarjan's algorithm on the blocks of a region; only components with a cycle.
-  std::vector<std::vector<u32>> components(const std::vector<u32>& region) {
-    ++region_;
-    for (const u32 b : region) {
-      inside_[b] = region_;
-      seen_[b] = {};
-    }
-    std::vector<std::vector<u32>> found;
-    u32 count = 0;
-    for (const u32 b : region) {
-      if (seen_[b].number == 0) visit(b, count, found);
-    }
-    return found;
+  void open(u32 b) {
+    ++count_;
+    seen_[b] = {count_, count_, true};
+    open_.push_back(b);
+    path_.emplace_back(b, 0);
   }
 
-  void visit(u32 first, u32& count, std::vector<std::vector<u32>>& found) {
-    std::vector<std::pair<u32, std::size_t>> path;
-    const auto open = [&](u32 b) {
-      ++count;
-      seen_[b] = {count, count, true};
-      open_.push_back(b);
-      path.emplace_back(b, 0);
-    };
+  void visit(u32 first) {
     open(first);
-    while (!path.empty()) {
-      auto& [b, child] = path.back();
+    while (!path_.empty()) {
+      auto& [b, child] = path_.back();
       if (child < blocks_[b].next.size()) {
         const u32 to = blocks_[b].next[child++];
-        if (to == kEnd || inside_[to] != region_) continue;
+        if (to == kEnd) continue;
         if (seen_[to].number == 0) {
           open(to);
         } else if (seen_[to].open) {
@@ -175,43 +148,33 @@ class Loops {
         continue;
       }
       const u32 done = b;
-      path.pop_back();
-      if (!path.empty()) {
-        u32& above = seen_[path.back().first].lowest;
+      path_.pop_back();
+      if (!path_.empty()) {
+        u32& above = seen_[path_.back().first].lowest;
         above = std::min(above, seen_[done].lowest);
       }
-      if (seen_[done].lowest == seen_[done].number) close(done, found);
+      if (seen_[done].lowest == seen_[done].number) close(done);
     }
   }
 
-  void close(u32 root, std::vector<std::vector<u32>>& found) {
-    std::vector<u32> component;
-    do {
-      component.push_back(open_.back());
-      seen_[open_.back()].open = false;
-      open_.pop_back();
-    } while (component.back() != root);
+  void close(u32 root) {
     const auto& next = blocks_[root].next;
-    const bool cycle = component.size() > 1 || std::ranges::find(next, root) != next.end();
-    if (cycle) found.push_back(std::move(component));
-  }
-
-  /// A block of the newest loop at which control enters it.
-  u32 entry(const std::vector<u32>& loop) const {
-    const auto inside = [&](u32 b) {
-      const auto& loops = blocks_[b].loops;
-      return !loops.empty() && loops.back() == loops_;
-    };
-    const auto entered = std::ranges::find_if(
-        loop, [&](u32 b) { return b == 0 || !std::ranges::all_of(before_[b], inside); });
-    return entered == loop.end() ? loop[0] : *entered;
+    const bool cycle = open_.back() != root || std::ranges::find(next, root) != next.end();
+    if (cycle) ++loops_;
+    u32 b = 0;
+    do {
+      b = open_.back();
+      open_.pop_back();
+      seen_[b].open = false;
+      if (cycle) blocks_[b].loop = loops_;
+    } while (b != root);
   }
 
   Blocks& blocks_;
-  const std::vector<std::vector<u32>>& before_;
   std::vector<Seen> seen_;
-  std::vector<u32> inside_, open_;
-  u32 region_ = 0, loops_ = 0;
+  std::vector<u32> open_;
+  std::vector<std::pair<u32, std::size_t>> path_;
+  u32 count_ = 0, loops_ = 0;
 };
 
 }  // namespace
@@ -245,12 +208,8 @@ std::vector<BasicBlock> basic_blocks(const Function& function, const std::vector
     if (out.leaves) block.next.push_back(kEnd);
     if (out.falls_through) block.next.push_back(block.end < count ? number[block.end] : kEnd);
   }
-  std::vector<std::vector<u32>> before(blocks.size() + 1);  // the last one: before the end
-  for (u32 b = 0; b < blocks.size(); ++b) {
-    for (const u32 to : blocks[b].next) before[to == kEnd ? blocks.size() : to].push_back(b);
-  }
-  PostDominators(blocks, before).run();
-  Loops(blocks, before).run();
+  PostDominators(blocks).run();
+  Loops(blocks).run();
   return blocks;
 }
 

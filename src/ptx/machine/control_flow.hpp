@@ -16,7 +16,7 @@ struct BasicBlock {
   std::uint32_t begin = 0, end = 0;                     ///< instructions
   std::vector<std::uint32_t> next;                      ///< blocks that may follow, or kEnd
   std::uint32_t post_dominator = kNoEnd;                ///< the immediate one; a block or kEnd
-  std::vector<std::uint32_t> loops;                     ///< loops around it, outermost first
+  std::uint32_t loop = 0;  ///< number of the outermost loop around it; 0: none
 };
 
 /// Blocks of a function, in the order of its code. The instructions `last` end a block, as branches

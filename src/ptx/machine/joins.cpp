@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <iterator>
-#include <span>
+#include <memory>
 #include <unordered_map>
 #include <unordered_set>
+#include <utility>
 
 #include "ptx/machine/control_flow.hpp"
 #include "ptx/machine/warp_sync.hpp"
@@ -89,7 +89,7 @@ class Joins {
     std::vector<bool> always(blocks.size());
     for (u32 b = 0; b < blocks.size(); b = blocks[b].post_dominator) always[b] = true;
     for (std::size_t b = 0; b < blocks.size(); ++b) {
-      avoidable = avoidable || (last[blocks[b].end - 1] && !(always[b] && blocks[b].loops.empty()));
+      avoidable = avoidable || (last[blocks[b].end - 1] && !(always[b] && blocks[b].loop == 0));
     }
     if (!avoidable) return;
     function.has_sites = true;
@@ -101,37 +101,29 @@ class Joins {
   void add_site(Function& function, const std::vector<BasicBlock>& blocks,
                 const BasicBlock& block) {
     const Instr& in = function.code[block.end - 1];
-    const bool barrier = is_aligned_barrier(function.texts[block.end - 1]);
-    if (barrier && function.entry && block.loops.empty()) {
-      sites_->of[&in].once = true;
-      own_row(in);
-    }
-    std::vector<u32> rows, in_loops(block.loops.size() + 1);
-    u32 distance = 0;
+    const bool once = function.entry && block.loop == 0;
+    std::vector<u32> rows;
+    // Code that repeats may be the role of one warp. So of the joins in loops only the last ones
+    // count: all threads that end have passed them.
+    u32 inside = 0, after = 0, distance = 0;
     for (u32 b = block.post_dominator; b < blocks.size(); b = blocks[b].post_dominator) {
       ++distance;
-      const auto& loops = blocks[b].loops;
-      // Lanes may differ in how often they pass a loop that is not around the barrier.
-      if (loops.size() > block.loops.size() || repeats(blocks[b], b)) continue;
-      if (!std::ranges::equal(loops, std::span(block.loops).first(loops.size()))) continue;
       const u32 row = row_of(function, blocks[b]);
       if (row == 0) continue;
-      if (function.entry && loops.empty()) {
+      if (function.entry && blocks[b].loop == 0) {
         rows.push_back(row);
       } else {
-        // What repeats may be one role of a warp, so only the last join of each loop counts.
-        in_loops[loops.size()] = row;
+        (blocks[b].loop == block.loop ? inside : after) = row;
       }
     }
-    std::ranges::copy_if(in_loops, std::back_inserter(rows), [](u32 row) { return row != 0; });
-    BarrierSite& made = sites_->of[&in];
-    made.joins = std::move(rows);
-    made.distance = distance;
-  }
-
-  /// True for a loop of one block, which may begin an outer loop as well.
-  static bool repeats(const BasicBlock& block, u32 number) {
-    return std::ranges::find(block.next, number) != block.next.end();
+    for (const u32 row : {inside, after}) {
+      if (row != 0) rows.push_back(row);
+    }
+    if (once && is_aligned_barrier(function.texts[block.end - 1])) own_row(in);
+    BarrierSite& site = sites_->of[&in];
+    site.joins = std::move(rows);
+    site.distance = distance;
+    site.once = once && site.own != 0;
   }
 
   /// The row that counts passes of a block; 0 if it has no code but branches, calls and returns.
