@@ -157,10 +157,10 @@ struct Report {
   std::vector<DegenerateProblem> degenerate;  ///< by the audits
 };
 
-/// Builds the report. An audit applies to the records with its check, problem and sizes; warnings
-/// name the audits that match no record. Throws UsageError if no audit matches, if the run has both
-/// CPU and GPU records, or if the selection removes everything. Also throws it for a baseline that
-/// was not run, a negative p, or a k below 1.
+/// Builds the report. An audit applies to the records with its check, problem and sizes; the run
+/// summary names the audits that match no record. Throws UsageError if no audit matches, if the run
+/// has both CPU and GPU records, or if the selection removes everything. Also throws it for a
+/// baseline that was not run, a negative p, or a k below 1.
 Report build_report(RunFile run, ReportOptions options,
                     const std::optional<AuditFile>& audits = std::nullopt);
 

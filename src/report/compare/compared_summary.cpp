@@ -45,7 +45,7 @@ std::string run_summary(const RunFile& run) {
 }
 
 std::vector<std::string> run_warnings(const RunFile& run) {
-  std::vector<std::string> all = warnings(run, 0);
+  std::vector<std::string> all = warnings(run);
   std::set<std::tuple<Interned, Interned, int>> judged;
   for (const Record& record : run.records)
     judged.emplace(record.problem, record.model, record.sample);

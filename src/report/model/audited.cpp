@@ -16,7 +16,7 @@
 namespace kbench::report {
 namespace {
 
-/// A warning lists at most this many names.
+/// A note lists at most this many names.
 constexpr std::size_t kNamed = 5;
 
 /// The judge whose audits apply to this judge's records: `kb_compat` follows KernelBench's check.
@@ -74,25 +74,25 @@ void add(std::vector<DegenerateProblem>& degenerate, const ProblemAudit& audit) 
     same->answers.emplace(name, audit.answers.at(name));
 }
 
-void warn(std::vector<std::string>& warnings, const std::set<std::string>& names,
+void note(std::vector<std::string>& notes, const std::set<std::string>& names,
           std::string_view what) {
   if (names.empty()) return;
-  warnings.push_back(
+  notes.push_back(
       fmt::format("{} {}: {}", counted(names.size(), "problem"), what, printable(listed(names))));
 }
 
-void warn_of_lines(std::vector<std::string>& warnings, const AuditFile& audits) {
-  if (audits.torn) warnings.emplace_back("the last line of an audit is cut off and was skipped");
+void note_lines(std::vector<std::string>& notes, const AuditFile& audits) {
+  if (audits.torn) notes.emplace_back("the last line of an audit is cut off and was skipped");
   if (!audits.bad_lines.empty())
-    warnings.push_back(fmt::format("{} of an audit could not be read: {}",
-                                   counted(audits.bad_lines.size(), "line"),
-                                   printable(audits.bad_lines.front())));
+    notes.push_back(fmt::format("{} of an audit could not be read: {}",
+                                counted(audits.bad_lines.size(), "line"),
+                                printable(audits.bad_lines.front())));
 }
 
 }  // namespace
 
 std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const AuditFile& audits,
-                                                   std::vector<std::string>& warnings) {
+                                                   std::vector<std::string>& notes) {
   const Asked asked = asked_of(run);
   std::vector<DegenerateProblem> degenerate;
   std::set<std::string> other_check, other_sizes, not_audited;
@@ -128,11 +128,10 @@ std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const Aud
                   printable(listed(other_sizes))));
   for (const Interned& problem : asked.problems)
     if (!audited.contains(problem)) not_audited.insert(problem.str());
-  warn(warnings, other_check, "audited by another check than the run's; this audit is not used");
-  warn(warnings, other_sizes,
-       "audited in another version or at other sizes; this audit is not used");
-  warn(warnings, not_audited, "without an audit, counted as not degenerate");
-  warn_of_lines(warnings, audits);
+  note(notes, other_check, "audited by another check than the run's; this audit is not used");
+  note(notes, other_sizes, "audited in another version or at other sizes; this audit is not used");
+  note(notes, not_audited, "without an audit, counted as not degenerate");
+  note_lines(notes, audits);
   std::ranges::stable_sort(degenerate, [](const DegenerateProblem& a, const DegenerateProblem& b) {
     return natural_less(a.problem, b.problem);
   });

@@ -12,10 +12,10 @@
 namespace kbench::report {
 
 /// The problems of the run that audits found degenerate, in natural order of their names. Adds a
-/// warning about problems whose audit is missing or does not match. Throws UsageError if no audit
+/// note about problems whose audit is missing or does not match. Throws UsageError if no audit
 /// matches the run.
 std::vector<DegenerateProblem> degenerate_problems(const RunFile& run, const AuditFile& audits,
-                                                   std::vector<std::string>& warnings);
+                                                   std::vector<std::string>& notes);
 
 /// The audited problem of the record if it is degenerate under the record's check; else null.
 const DegenerateProblem* degenerate_problem(const Report& report, const Record& record);

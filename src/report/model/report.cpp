@@ -19,6 +19,7 @@
 #include "report/model/run_settings.hpp"
 #include "report/model/run_summary.hpp"
 #include "report/model/scored_samples.hpp"
+#include "report/model/tables.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -177,7 +178,12 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
   report.excluded = report::exclusions_by_problem(report);
   report.run_settings = report::run_settings_of(report);
   report.run_summary = report::run_summary(report);
-  report.warnings = report::warnings(report.run, records_off_manifest(report.run));
+  if (const std::size_t off = records_off_manifest(report.run); off > 0)
+    report.run_summary.emplace_back(
+        "left out", fmt::format("{} not in the manifest", report::counted(off, "record")));
+  if (!of_audits.empty())
+    report.run_summary.emplace_back("audits", fmt::format("{}", fmt::join(of_audits, "; ")));
+  report.warnings = report::warnings(report.run);
   if (!report.unjudged.empty()) report.warnings.push_back(report::no_verdict_text(report));
   if (std::string uneven = report::uneven_models(report); !uneven.empty())
     report.warnings.push_back(std::move(uneven));
@@ -185,7 +191,6 @@ Report build_report(RunFile run, ReportOptions options, const std::optional<Audi
       report.candidates.empty() && !report.judged.empty())
     report.warnings.push_back(report::printable(
         fmt::format("--select {} lists no candidate{}", chosen.text(), chosen.likely(report.run))));
-  std::ranges::move(of_audits, std::back_inserter(report.warnings));
   return report;
 }
 

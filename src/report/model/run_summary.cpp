@@ -253,7 +253,7 @@ std::vector<std::pair<std::string, std::string>> run_summary(const Report& repor
   return all;
 }
 
-std::vector<std::string> warnings(const RunFile& run, std::size_t off_manifest) {
+std::vector<std::string> warnings(const RunFile& run) {
   std::vector<std::string> all;
   std::int64_t faults = 0;
   const Record* first_fault = nullptr;
@@ -292,11 +292,6 @@ std::vector<std::string> warnings(const RunFile& run, std::size_t off_manifest) 
                               : fmt::format("{} samples differ", conflicts.size()),
         printable(fmt::format("{}", fmt::join(conflicts.begin(), conflicts.begin() + shown, "; "))),
         shown < std::ssize(conflicts) ? ", …" : ""));
-  }
-  if (off_manifest > 0) {
-    all.push_back(fmt::format(
-        "{} not in the manifest and not counted",
-        off_manifest == 1 ? "1 record is" : fmt::format("{} records are", off_manifest)));
   }
   return all;
 }
