@@ -8,6 +8,7 @@
 
 #include "kbench/report.hpp"
 #include "report/approved.hpp"
+#include "report/model/leaderboard.hpp"
 #include "report/report_samples.hpp"
 
 namespace kbench {
@@ -91,6 +92,20 @@ TEST(Leaderboard, ModelsAreRankedByWhatTheyAreScoredBy) {
   const Report equal = build_report(run, {});
   EXPECT_EQ(equal.ranked_by, "fast_1");
   for (const SummaryRow& row : equal.summary) EXPECT_EQ(row.rank, row.level < 0 ? 1 : 0);
+}
+
+TEST(Leaderboard, TheResultIsOneSentence) {
+  RunFile run = samples::gpu_run();
+  EXPECT_EQ(report::result_text(build_report(run, {})),
+            "Best of 2 models: alpha has fast_1 0.50 (95 %: 0.00–1.00) and 3/4 samples correct.");
+  EXPECT_EQ(report::result_text(build_report(samples::cpu_run(), {})),
+            "alpha has pass@1 0.33 (95 %: 0.00–1.00) and 1/3 samples correct.");
+  for (Record& record : run.records)
+    record = samples::mismatch(record.model.c_str(), "level1/19_ReLU");
+  EXPECT_THAT(report::result_text(build_report(run, {})),
+              AllOf(HasSubstr("alpha has fast_1 0.00"), HasSubstr("; beta has fast_1 0.00")));
+  run.records.clear();
+  EXPECT_EQ(report::result_text(build_report(run, {})), "No sample has a verdict yet.");
 }
 
 TEST(Leaderboard, AModelWithoutAVerdictHasNoRank) {

@@ -14,6 +14,7 @@
 #include "base/json/dumped.hpp"
 #include "base/version.hpp"
 #include "report/model/charts.hpp"
+#include "report/model/leaderboard.hpp"
 #include "report/model/model_tables.hpp"
 #include "report/model/tables.hpp"
 #include "report/model/verdicts.hpp"
@@ -153,7 +154,10 @@ json number_or_null(const std::optional<double>& value) {
 }
 
 json summary_json(const Report& report) {
-  const std::vector<std::size_t> shown = shown_metrics(report);
+  std::vector<std::size_t> shown = shown_metrics(report);
+  // The result comes first; a narrow screen shows only the first columns.
+  std::ranges::stable_partition(
+      shown, [lead = leading_metric(report)](std::size_t metric) { return lead == metric; });
   json metrics = json::array(), rows = json::array();
   for (const std::size_t metric : shown) metrics.push_back(report.metrics[metric].name());
   for (const SummaryRow& row : report.summary) {
@@ -247,6 +251,7 @@ std::string page_data(const Report& report, const std::vector<std::string>& note
                {"version", kVersion},
                {"baseline", report.baseline.empty() ? json() : json(report.baseline)},
                {"time_label", time_label(report)},
+               {"result", result_text(report)},
                {"warnings", report.warnings},
                {"notes", notes},
                {"run_summary", report.run_summary},

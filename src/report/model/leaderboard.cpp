@@ -22,6 +22,7 @@ namespace {
 
 constexpr std::size_t kMostSideBySide = 8;
 constexpr std::size_t kLongestModel = 40;
+constexpr std::size_t kMostBest = 3;
 constexpr std::string_view kLeading[] = {"fast_1", "pass@1", "correct"};
 
 using Rows = std::vector<SummaryRow>;
@@ -30,18 +31,6 @@ bool is_overall(const SummaryRow& row) { return row.level < 0 && !row.without_de
 
 /// Rows with the same precision, device and judge are ranked together.
 auto group_of(const SummaryRow& row) { return std::tie(row.precision, row.device, row.judge); }
-
-/// The index into Report::metrics of the first metric of kLeading that has a value.
-std::optional<std::size_t> leading_metric(const Report& report) {
-  for (const std::string_view name : kLeading)
-    for (std::size_t i = 0; i < report.metrics.size(); ++i)
-      if (report.metrics[i].name() == name &&
-          std::ranges::any_of(report.summary, [&](const SummaryRow& row) {
-            return row.estimates[i].value.has_value();
-          }))
-        return i;
-  return std::nullopt;
-}
 
 /// A model's rows in one group, the overall row first.
 struct Block {
@@ -89,6 +78,17 @@ struct NaturalLess {
 
 }  // namespace
 
+std::optional<std::size_t> leading_metric(const Report& report) {
+  for (const std::string_view name : kLeading)
+    for (std::size_t i = 0; i < report.metrics.size(); ++i)
+      if (report.metrics[i].name() == name &&
+          std::ranges::any_of(report.summary, [&](const SummaryRow& row) {
+            return row.estimates[i].value.has_value();
+          }))
+        return i;
+  return std::nullopt;
+}
+
 void rank_models(Report& report) {
   const auto metric = leading_metric(report);
   if (!metric) return;
@@ -128,6 +128,33 @@ std::string uneven_models(const Report& report) {
 
 std::string rank_text(const Report& report) {
   return fmt::format("Models are ranked by {}; equal models share a rank.", report.ranked_by);
+}
+
+std::string result_text(const Report& report) {
+  const auto metric = leading_metric(report);
+  std::set<Interned> models;
+  std::vector<std::string> best;
+  for (const SummaryRow& row : report.summary) {
+    if (!is_overall(row)) continue;
+    models.insert(row.model);
+    if (row.samples == 0 || row.rank > 1) continue;
+    std::string text = fitted(row_name(report, row), kLongestModel) + " has ";
+    if (metric && row.estimates[*metric].value) {
+      const Estimate& estimate = row.estimates[*metric];
+      text += fmt::format("{} {}", report.metrics[*metric].name(),
+                          value_text(report.metrics[*metric], estimate));
+      if (const std::string interval = interval_text(estimate); !interval.empty())
+        text += fmt::format(" (95 %: {})", interval);
+      text += " and ";
+    }
+    best.push_back(text + correct_text(row) + " samples correct");
+  }
+  if (best.empty()) return "No sample has a verdict yet.";
+  const std::size_t left_out = best.size() - std::min(best.size(), kMostBest);
+  best.resize(best.size() - left_out);
+  return fmt::format(
+      "{}{}{}.", report.ranked_by.empty() ? "" : fmt::format("Best of {} models: ", models.size()),
+      fmt::join(best, "; "), left_out == 0 ? "" : fmt::format("; and {} more", left_out));
 }
 
 std::vector<std::vector<std::string>> models_side_by_side(const Report& report) {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
+#include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -12,6 +14,14 @@ namespace kbench::report {
 /// Orders the models of each group of summary rows by the first of fast_1, pass@1 and correct that
 /// has a value. Fills in their ranks and Report::ranked_by. A group with one model has no ranks.
 void rank_models(Report& report);
+
+/// The index into Report::metrics of the metric by which models are ranked, also if there is only
+/// one model; none if no metric for ranks has a value.
+std::optional<std::size_t> leading_metric(const Report& report);
+
+/// The result in one sentence: the leading metric and the correct samples of the best models, or of
+/// the only one.
+std::string result_text(const Report& report);
 
 /// A sentence that names the metric of the ranks.
 std::string rank_text(const Report& report);
