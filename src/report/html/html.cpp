@@ -30,6 +30,8 @@ void write_html(const Report& report, std::ostream& out) {
       out << page_style();
     } else if (line == "@D3@") {
       out << page_d3();
+    } else if (line == "@TERMS@") {
+      out << page_terms();
     } else if (line == "@SCRIPT@") {
       out << page_script();
     } else if (line == "@DATA@") {

@@ -25,6 +25,7 @@
 KBENCH_PART(html, KBENCH_PAGE_HTML)
 KBENCH_PART(style, KBENCH_PAGE_STYLE)
 KBENCH_PART(script, KBENCH_PAGE_SCRIPT)
+KBENCH_PART(terms, KBENCH_PAGE_TERMS)
 KBENCH_PART(d3, KBENCH_PAGE_D3)
 
 namespace kbench::report {
@@ -39,6 +40,7 @@ std::string_view between(const char* begin, const char* end) {
 std::string_view page_html() { return between(kbench_page_html, kbench_page_html_end); }
 std::string_view page_style() { return between(kbench_page_style, kbench_page_style_end); }
 std::string_view page_script() { return between(kbench_page_script, kbench_page_script_end); }
+std::string_view page_terms() { return between(kbench_page_terms, kbench_page_terms_end); }
 std::string_view page_d3() { return between(kbench_page_d3, kbench_page_d3_end); }
 
 }  // namespace kbench::report

@@ -10,6 +10,8 @@ namespace kbench::report {
 std::string_view page_html();
 std::string_view page_style();
 std::string_view page_script();
+/// The meanings of outcomes, flags and metrics, from the tables of the documents.
+std::string_view page_terms();
 /// The library D3, which draws the charts; empty if the build did not find it.
 std::string_view page_d3();
 

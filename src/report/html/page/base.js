@@ -56,11 +56,11 @@ kbench.short = (text, most) => (text.length > most ? text.slice(0, most - 1) + "
 
 kbench.candidateName = (row) => kbench.rows.problems[kbench.rows.problem[row]] + " " +
   kbench.rows.models[kbench.rows.model[row]] + " " + kbench.rows.sample[row];
-// Only outcomes that occur get colours, so that their colours differ.
-const failing = [...new Set(kbench.rows.outcome)].sort((a, b) => a - b)
-  .filter((outcome) => !kbench.rows.outcomes[outcome].good);
-kbench.outcomeColor = (outcome) => (kbench.rows.outcomes[outcome].good ? "var(--o0)"
-  : "var(--o" + (1 + failing.indexOf(outcome) % 11) + ")");
+kbench.outcomeColor = (outcome) => "var(--" + kbench.rows.outcomes[outcome].name + ")";
+kbench.outcomeEntries = (rows) => [...new Set(rows.map((row) => kbench.rows.outcome[row]))].sort((a, b) => a - b).map((outcome) => {
+  const { label, name } = kbench.rows.outcomes[outcome];
+  return [label, kbench.outcomeColor(outcome), kbench.meaning("outcome", name)];
+});
 kbench.seriesColor = (i) => "var(--m" + i % 8 + ")";
 
 // Colours of models. With more than eight models, all but the best eight are grey, because a ninth
@@ -92,6 +92,8 @@ kbench.palette = (all) => {
       ? [[(inOrder.length - colored.length) + " more; the best of " + inOrder.length + " have colours", grey]] : []),
   };
 };
+// The model of a summary row, whose name may have a precision or judge after the model.
+kbench.modelOf = (name) => kbench.rows.models.find((model) => name === model || name.startsWith(model + ","));
 kbench.modelPalette = kbench.palette(kbench.rows.models);
 kbench.modelColor = (model) => kbench.modelPalette.color(kbench.rows.models[model]);
 
@@ -118,5 +120,28 @@ kbench.tip = (at, text) => {
   tip.style.top = Math.max(4, at.clientY + 18 + height > innerHeight
     ? at.clientY - height - 10 : at.clientY + 18) + "px";
 };
+// An element with a description shows it at the pointer, and while it has the focus.
+const described = ({ target }) => target instanceof Element && target.closest("[aria-description]");
+for (const [enter, leave] of [["pointerover", "pointerout"], ["focusin", "focusout"]]) {
+  addEventListener(enter, (event) => {
+    const term = described(event);
+    if (!term) return;
+    const { left, bottom } = term.getBoundingClientRect();
+    kbench.tip({ clientX: left - 14, clientY: bottom - 14 }, term.getAttribute("aria-description"));
+  });
+  addEventListener(leave, (event) => { if (described(event)) kbench.tip(null, null); });
+}
+
+// The meanings of outcomes, flags and metrics: rows of the documents' tables, as
+// "flag | `name`, `other` | meaning |". The letters P, K and T of a metric stand for a number.
+const terms = document.getElementById("terms").textContent.split("\n").filter((line) => line !== "").flatMap((line) => {
+  const [kind, names, ...meaning] = line.replace(/ \|$/, "").split(" | ");
+  const text = meaning.join(" | ").replace(/`/g, "").replace(/\[([^\]]*)\]\([^)]*\)/g, "$1");
+  return [...names.matchAll(/`([^`]+)`/g)].map(([, name]) =>
+    ({ kind, text, pattern: new RegExp("^" + name.replace(/[PKT]/g, "[\\d.e-]+") + "$") }));
+});
+kbench.meaning = (kind, name) => (terms.find((term) => term.kind === kind && term.pattern.test(name)) || { text: null }).text;
+kbench.term = (kind, name, label) => kbench.make("span", { "aria-description": kbench.meaning(kind, name) }, label);
+
 // Announces a text to screen readers.
 kbench.say = (text) => { document.getElementById("say").textContent = text; };

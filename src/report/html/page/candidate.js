@@ -23,7 +23,8 @@ const panelHead = (row) => {
 const panelBody = (row) => {
   const page = kbench.detailsOf(row), record = page.record || {}, details = page.details || {};
   const message = record.message || page.message;
-  return [message ? kbench.make("p", { class: "bad" }, message) : null,
+  const meaning = kbench.meaning("outcome", kbench.rows.outcomes[kbench.rows.outcome[row]].name);
+  return [meaning ? kbench.make("p", { class: "soft" }, meaning) : null, message ? kbench.make("p", { class: "bad" }, message) : null,
     page.record ? null : kbench.make("p", { class: "notice" },
       "The page has only the row, cause and message of this candidate; kbench show has the rest."),
     page.cut && page.cut.length > 0 ? kbench.make("p", { class: "soft" }, "Shortened here: " + page.cut.join(", ") + ".") : null,

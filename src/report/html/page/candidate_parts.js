@@ -17,7 +17,7 @@ const factsOf = (record, row) => {
   add("candidate", record.candidate);
   add("kind", record.kind);
   add("class", record.class);
-  add("flags", record.flags);
+  for (const flag of record.flags || []) add("flag", [flag, kbench.meaning("flag", flag)].filter(Boolean).join(": "));
   if (record.sizes) add("sizes", Object.entries(record.sizes).map(([name, value]) => name + "=" + value));
   add("precision", record.precision);
   add("device", record.device);

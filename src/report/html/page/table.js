@@ -3,12 +3,13 @@
 "use strict";
 
 const rowHeight = 28;
-const textColumn = (title, column, texts, label) => {
+// `show`: a row's text with its explanation, if it is not only the text.
+const textColumn = (title, column, texts, label, show) => {
   // Texts are sorted once; rows are then compared by their texts' positions.
   const order = texts.map((_, i) => i).sort((a, b) => label(texts[a]).localeCompare(label(texts[b]), "en", { numeric: true }));
   const rank = new Array(texts.length);
   order.forEach((text, place) => { rank[text] = place; });
-  return { title, text: (row) => label(texts[column[row]]), rank: (row) => rank[column[row]] };
+  return { title, text: (row) => label(texts[column[row]]), rank: (row) => rank[column[row]], show };
 };
 const numberColumn = (title, values, format) =>
   ({ title, number: true, text: (row) => format(values[row], row), rank: (row) => values[row] });
@@ -16,7 +17,8 @@ const numberColumn = (title, values, format) =>
 const tableColumns = () => {
   const rows = kbench.rows, plain = (text) => text;
   const all = [
-    textColumn("outcome", rows.outcome, rows.outcomes, (outcome) => outcome.label),
+    textColumn("outcome", rows.outcome, rows.outcomes, (outcome) => outcome.label,
+      (row) => kbench.term("outcome", rows.outcomes[rows.outcome[row]].name, rows.outcomes[rows.outcome[row]].label)),
     textColumn("problem", rows.problem, rows.problems, plain),
     textColumn("model", rows.model, rows.models, plain),
     numberColumn("sample", rows.sample, String),
@@ -31,7 +33,8 @@ const tableColumns = () => {
     all.push(numberColumn("of limit", rows.limit_share, kbench.percent));
   all.push(textColumn("class", rows.class, rows.classes, plain),
     textColumn("cause", rows.cause, rows.causes, plain),
-    textColumn("flags", rows.flags, rows.flag_sets, plain));
+    textColumn("flags", rows.flags, rows.flag_sets, plain, (row) => rows.flag_sets[rows.flags[row]].split(", ")
+      .flatMap((flag, i) => [i > 0 ? ", " : "", kbench.term("flag", flag, flag)])));
   return all;
 };
 
@@ -79,7 +82,7 @@ kbench.drawTable = () => {
   const line = (row, place) => {
     const cells = columns.map((column, i) => kbench.make("td", { class: column.number && "n" },
       i === 0 ? kbench.make("span", { class: "dot", style: "background:" + kbench.outcomeColor(kbench.rows.outcome[row]) }) : null,
-      column.text(row)));
+      column.show ? column.show(row) : column.text(row)));
     return kbench.make("tr", { "data-row": row, class: place === current && "current",
       "aria-current": place === current && "true", onclick: () => { current = place; kbench.open(row); } }, cells);
   };
