@@ -9,57 +9,57 @@ const timedRows = () => {
   }
   return found;
 };
-// A layer for each coloured model, and one (null) for all others.
-const layersOf = (palette) => palette.colored.concat(palette.many ? [null] : []);
-const layerOf = (palette, model) => (palette.isColored(model) ? palette.colored.indexOf(model) : palette.colored.length);
-const layerColor = (palette, layer) => (layer === null ? "var(--others)" : palette.color(layer));
 
+// A histogram for each coloured model, and one for all others, below each other on one axis.
 kbench.charts.push({ id: "chart-speedups", holds: () => timedRows().length > 0, draw: (chart) => {
   const rows = kbench.rows, timed = timedRows(), palette = kbench.modelPalette;
+  const nameOf = (row) => (palette.isColored(rows.models[rows.model[row]]) ? rows.models[rows.model[row]] : "other models");
+  const models = palette.colored.concat("other models").map((name) => ({ name, rows: timed.filter((row) => nameOf(row) === name) }))
+    .filter((model) => model.rows.length > 0);
+  for (const model of models) model.median = d3.median(model.rows, (row) => rows.speedup[row]);
   const values = timed.map((row) => rows.speedup[row]);
+  const { right, top, bottom } = kbench.size, each = Math.max(32, Math.floor(226 / models.length));
   kbench.frame(chart, "Distribution of speedups",
-    "of correct candidates over " + kbench.data.baseline + "; dashed line: equally fast",
-    "Histogram of " + timed.length + " speedups from " + kbench.factor(d3.min(values)) + " to " +
-    kbench.factor(d3.max(values)) + ", median " + kbench.factor(d3.median(values)) + ".");
-  const { left, right, top, bottom } = kbench.size;
+    "of correct candidates over " + kbench.data.baseline + "; upright line: median; dashed line: equally fast",
+    "Histograms of " + timed.length + " speedups from " + kbench.factor(d3.min(values)) + " to " + kbench.factor(d3.max(values)) +
+    ". Medians: " + models.map((model) => model.name + " " + kbench.factor(model.median)).join(", ") + ".",
+    { height: top + models.length * each + bottom, csv: () => kbench.candidatesTable(timed, ["speedup", "lo", "hi"]) });
+  const labels = models.length > 1 ? Math.min(chart.width * 0.36, 14 + kbench.textWidth(models.map((model) => model.name))) : 0;
+  const left = Math.max(labels, 14), low = chart.height - bottom;
   const x = d3.scaleLog(kbench.logDomain(values.concat([1])), [left, chart.width - right]);
-  const [low, high] = x.domain();
-  const bins = Math.max(8, Math.min(40, Math.floor(chart.width / 9), Math.ceil(Math.sqrt(timed.length) * 2)));
-  const edges = d3.range(bins + 1).map((i) => low * (high / low) ** (i / bins));
-  const layers = layersOf(palette);
-  const counts = edges.slice(1).map(() => new Array(layers.length).fill(0));
-  for (const row of timed) {
-    const bin = Math.floor(Math.log(rows.speedup[row] / low) / Math.log(high / low) * bins);
-    ++counts[Math.min(bins - 1, bin)][layerOf(palette, rows.models[rows.model[row]])];
-  }
-  const most = d3.max(counts, (of) => d3.sum(of));
-  const y = d3.scaleLinear([0, most], [chart.height - bottom, top]).nice();
-  kbench.axes(chart, x, y, "speedup over " + kbench.data.baseline + " (log)", "candidates",
-    kbench.logTicks((value) => kbench.number(value) + "×"), kbench.wholeTicks);
-  const parts = [];
-  counts.forEach((of, bin) => {
-    let below = 0;
-    of.forEach((count, layer) => {
-      if (count > 0) parts.push({ bin, layer, count, below });
-      below += count;
-    });
+  const [least, greatest] = x.domain(), bins = Math.max(8, Math.min(40, Math.floor((chart.width - left) / 9), Math.ceil(Math.sqrt(timed.length) * 2)));
+  const edges = d3.range(bins + 1).map((i) => least * (greatest / least) ** (i / bins));
+  const histogram = d3.histogram().value((row) => rows.speedup[row]).domain([least, greatest]).thresholds(edges.slice(1, -1));
+  const lines = models.map((model, line) => histogram(model.rows).map((found, bin) => ({ model, line, bin, count: found.length }))
+    .filter((part) => part.count > 0));
+  const parts = lines.flat(), high = d3.scaleLinear([0, d3.max(parts, (part) => part.count)], [0, each - 5]);
+  const axis = d3.axisBottom(x), floor = (line) => top + (line + 1) * each;
+  kbench.logTicks((value) => kbench.number(value) + "×")(axis, chart.width - left - right, 58);
+  chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + low + ")").call(axis);
+  chart.svg.append("text").attr("class", "soft").attr("text-anchor", "middle").attr("x", (left + chart.width - right) / 2)
+    .attr("y", chart.height - 8).text("speedup over " + kbench.data.baseline + " (log)");
+  chart.svg.append("text").attr("class", "soft").attr("x", 2).attr("y", 14)
+    .text("highest bar: " + kbench.counted(high.domain()[1], "candidate"));
+  const range = (part) => [edges[part.bin], edges[part.bin + 1]];
+  const say = (part) => part.model.name + "\n" + range(part).map(kbench.factor).join(" to ") + ": " + kbench.counted(part.count, "candidate") +
+    "\nmedian " + kbench.factor(part.model.median);
+  const filter = (part) => kbench.filterTo(Object.assign({ range: "speedup:" + range(part).map((edge) => edge.toPrecision(6)).join(":") },
+    palette.isColored(part.model.name) ? { model: part.model.name } : {}));
+  const box = (part) => [x(edges[part.bin]) + 0.5, floor(part.line) - high(part.count),
+    Math.max(1, x(edges[part.bin + 1]) - x(edges[part.bin]) - 1), high(part.count)];
+  models.forEach((model, line) => {
+    const floorLine = chart.svg.append("g").attr("class", "grid").append("line");
+    floorLine.attr("x1", left).attr("x2", chart.width - right).attr("y1", floor(line)).attr("y2", floor(line));
+    if (labels > 0) kbench.fitText(chart.svg.append("text").attr("text-anchor", "end").attr("x", left - 8).attr("y", floor(line) - 4), model.name, left - 10);
   });
-  const say = (part) => (layers[part.layer] === null ? "the other models" : layers[part.layer]) + "\n" + kbench.factor(edges[part.bin]) +
-    " to " + kbench.factor(edges[part.bin + 1]) + ": " + kbench.counted(part.count, "candidate");
-  const filter = (part) => kbench.filterTo(Object.assign(
-    { range: "speedup:" + edges[part.bin].toPrecision(6) + ":" + edges[part.bin + 1].toPrecision(6) },
-    layers[part.layer] === null ? {} : { model: layers[part.layer] }));
-  const box = (part) => [x(edges[part.bin]) + 0.5, y(part.below + part.count),
-    Math.max(1, x(edges[part.bin + 1]) - x(edges[part.bin]) - 1), y(part.below) - y(part.below + part.count)];
   const bars = chart.svg.append("g").selectAll("rect").data(parts).join("rect").attr("class", "marks")
     .attr("x", (part) => box(part)[0]).attr("y", (part) => box(part)[1]).attr("width", (part) => box(part)[2])
-    .attr("height", (part) => box(part)[3]).attr("fill", (part) => layerColor(palette, layers[part.layer]));
+    .attr("height", (part) => box(part)[3]).attr("fill", (part) => palette.color(part.model.name));
   kbench.says(bars, say, filter);
-  chart.svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1))
-    .attr("y1", top).attr("y2", chart.height - bottom);
-  kbench.legend(chart, palette.entries);
-  kbench.walk(chart, { lines: layers.map((_, layer) => parts.filter((part) => part.layer === layer)).reverse(), box,
-    text: say, enter: filter, what: "filters the table by these candidates" });
+  chart.svg.append("g").selectAll("path").data(models).join("path").attr("class", "median")
+    .attr("d", (model, line) => "M" + x(model.median) + "," + (floor(line) - each + 4) + "v" + (each - 4));
+  chart.svg.append("line").attr("class", "one").attr("x1", x(1)).attr("x2", x(1)).attr("y1", top).attr("y2", low);
+  kbench.walk(chart, { lines, box, text: say, enter: filter, what: "filters the table by these candidates" });
 } });
 
 // Draws the dashed line of equal times, and each problem's limit as a short line at the reference's
@@ -109,7 +109,8 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
     "time of a call; below the dashed line the candidate is faster" +
     (limited.length > 0 ? "; short lines: the device's limit" : "") +
     (timed.some((row) => rows.floor_ms[row] > 0) ? "; hollow: little slower than an empty kernel" : ""),
-    "Scatter of " + timed.length + " candidates' times against the reference's, both logarithmic.");
+    "Scatter of " + timed.length + " candidates' times against the reference's, both logarithmic.",
+    { csv: () => kbench.candidatesTable(timed, ["time_ms", "baseline_ms", "speedup", "limit_ms"]) });
   const { left, right, top, bottom } = kbench.size;
   const x = d3.scaleLog(kbench.logDomain(timed.map((row) => rows.baseline_ms[row])), [left, chart.width - right]);
   const y = d3.scaleLog(kbench.logDomain(timed.map((row) => rows.time_ms[row])
