@@ -82,10 +82,43 @@ def on_paper(page):
     check(printed == expected, "%d rows are on paper of %d" % (printed, expected))
 
 
+def result_first(page):
+    """The result is a sentence below the title, on the first screen of a phone as is the table; the run's facts are folded."""
+    page.size(400, 800)
+    check(page.run("return document.getElementById('head').children[1].textContent") == page.run("return kbench.data.result"),
+          "the page does not begin with its result")
+    for selector in [".result"] + ([] if page.run("return kbench.data.warnings.length") else ["#summary tbody tr"]):
+        bottom = page.run("scrollTo(0, 0); return document.querySelector(arguments[0]).getBoundingClientRect().bottom", selector)
+        check(bottom < 800, "%s ends at %d px of a phone's screen" % (selector, bottom))
+    check(page.run("return !document.querySelector('#summary dl.run_summary').checkVisibility()"), "the run's facts are not folded")
+    page.own_size()
+
+
+def outcome_colors(page):
+    """Each outcome has one colour, the same everywhere; no other outcome and no model has it."""
+    outcomes, models, missing = page.run("""
+      const style = getComputedStyle(document.documentElement), color = (name) => style.getPropertyValue('--' + name).trim();
+      return [kbench.rows.outcomes.map((outcome) => color(outcome.name)), d3.range(8).map((i) => color('m' + i)), color('missing')]""")
+    check("" not in outcomes and len(set(outcomes + models)) == len(outcomes + models), "outcomes or models share colours: %s" % outcomes)
+    channels = [int(missing[i:i + 2], 16) for i in (1, 3, 5)]
+    check(max(channels) - min(channels) < 32, "missing is %s, not grey" % missing)
+    seen = page.run("""
+      const seen = {}, note = (label, color) => (seen[label] = seen[label] || []).push(color);
+      for (const entry of document.querySelectorAll(':is(#chart-timeline, #chart-outcomes) .legend li'))
+        note(entry.textContent, getComputedStyle(entry.firstChild).backgroundColor);
+      for (const dot of document.querySelectorAll('#candidates .dot')) note(dot.parentElement.textContent, getComputedStyle(dot).backgroundColor);
+      d3.selectAll('#chart-causes rect.marks').each(function (bar) { note(kbench.rows.outcomes[bar.outcome].label, getComputedStyle(this).fill); });
+      return Object.entries(seen)""")
+    for label, colors in seen:
+        check(len(set(colors)) == 1, "%s has the colours %s" % (label, colors))
+
+
 def looks(page):
+    result_first(page)
     for scheme in ["light", "dark"]:
         page.emulate(scheme=scheme)
         check(page.run("return document.documentElement.dataset.theme") == scheme, "%s is not followed" % scheme)
+        outcome_colors(page)
         page.shot(scheme)
     page.emulate(scheme="light")
     narrow_and_wide(page)
