@@ -10,8 +10,10 @@ where they are missing.
 
 import argparse
 import concurrent.futures
+import csv
 import json
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -24,7 +26,7 @@ from page_keys import chart_keys, panel_keys
 from page_looks import highlighting, long_texts, looks
 from selenium.webdriver.common.keys import Keys
 
-CHARTS = ["chart-fast-p", "chart-at-k", "chart-speedups", "chart-times", "chart-causes",
+CHARTS = ["chart-fast-p", "chart-at-one", "chart-at-k", "chart-speedups", "chart-times", "chart-causes",
           "chart-timeline", "chart-outcomes"]
 GPU_CHARTS = {"chart-fast-p", "chart-speedups", "chart-times"}
 BROWSERS = 2
@@ -32,14 +34,17 @@ BROWSERS = 2
 
 def charts(page):
     rows = page.run("const r = kbench.rows; return {timed: r.speedup.some((s) => s !== null),"
-                    "ended: r.ended.some((s) => s !== null), at_k: kbench.data.charts.at_k.length,"
+                    "ended: r.ended.some((s) => s !== null), at_one: kbench.data.charts.at_k.length,"
+                    "at_k: kbench.data.charts.at_k.some((curve) => curve.k.length > 1),"
                     "fast_p: (kbench.data.charts.fast_p || []).length}")
     for chart in CHARTS:
         expected = page.count > 0
         if chart in GPU_CHARTS:
             expected = rows["fast_p"] > 0 if chart == "chart-fast-p" else rows["timed"]
+        if chart == "chart-at-one":
+            expected = rows["at_one"] > 0
         if chart == "chart-at-k":
-            expected = rows["at_k"] > 0
+            expected = rows["at_k"]
         if chart == "chart-timeline":
             expected = rows["ended"]
         found = page.run("return document.getElementById(arguments[0]) !== null", chart)
@@ -57,13 +62,18 @@ def charts(page):
 
 
 def saved(page):
-    """Each chart's file has the page's marks, and their styles as attributes."""
+    """Each chart's SVG file has the page's marks, and their styles as attributes; its CSV file has rows of one width."""
     with tempfile.TemporaryDirectory(prefix="kbench_saved_") as folder:
         page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
         for chart in page.run("return kbench.shownCharts().map((chart) => chart.id)"):
-            page.driver.find_element(By.CSS_SELECTOR, "#%s .save" % chart).click()
-            file = pathlib.Path(folder) / (chart.replace("chart-", "") + ".svg")
-            until(file.exists, "%s is not saved" % chart)
+            file, data = [pathlib.Path(folder) / (chart.replace("chart-", "") + "." + kind) for kind in ["svg", "csv"]]
+            for saved_file in [file, data]:
+                page.driver.find_element(By.CSS_SELECTOR, "#%s .save%s" % (chart, saved_file.suffix)).click()
+                until(saved_file.exists, "%s is not saved" % saved_file.name)
+            with data.open(encoding="utf-8", newline="") as text:
+                rows = list(csv.reader(text))
+            check(len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])}, "%s has the rows %s" % (data.name, rows[:3]))
+            check(not any(cell.startswith("=") or "\x1b" in cell for row in rows for cell in row), "%s has what a program would obey" % data.name)
             elements = list(xml.parse(file).iter())
             found = [[e.get("fill"), e.get("stroke", "none")] for e in elements
                      if {"marks", "curve"} & set(e.get("class", "").split())]
@@ -198,6 +208,29 @@ def models(page):
         check(top in [cell["text"] for cell in values if cell["value"] == best], "sorted, the first model has %s, and the best %g" % (top, best))
 
 
+def terms(page):
+    """Outcomes, flags that the sources raise, and metrics have a meaning, which the pointer shows."""
+    flags = {name for folder in ["worker", "record"] for path in (page_runs.ROOT / "src" / folder).rglob("*.cpp")
+             for name in re.findall(r'\bflag\("(\w+)"|flags\.emplace_back\("(\w+)"', path.read_text(encoding="utf-8")) for name in name if name}
+    for kind, names in [("flag", sorted(flags)), ("outcome", page.run("return kbench.rows.outcomes.map((outcome) => outcome.name)")),
+                        ("metric", page.run("return kbench.data.summary.metrics"))]:
+        unknown = page.run("return arguments[1].filter((name) => !kbench.meaning(arguments[0], name))", kind, names)
+        check(not unknown, "no %s is explained by the name %s" % (kind, unknown))
+    page.point_at("#summary th [aria-description]")
+    check(page.run("return document.getElementById('tip').textContent") == page.run("return kbench.meaning('metric', 'correct')"),
+          "the pointer at a metric does not show its meaning")
+    page.point_away()
+
+
+def model_links(page):
+    if page.count == 0:
+        return
+    page.run("document.querySelector('#summary tbody .link').click()")
+    expected = page.run("return kbench.rows.model.filter((model) => kbench.rows.models[model] === kbench.state.model).length")
+    check(page.shown()[0] == expected > 0, "a model's name shows %d candidates, not %d" % (page.shown()[0], expected))
+    page.run("kbench.change(kbench.noFilter)")
+
+
 def large(page):
     begin = time.monotonic()
     page.load()
@@ -222,6 +255,8 @@ def look_at(driver, path, arguments):
         table(page)
         opening(page)
         brief(page)
+        terms(page)
+        model_links(page)
         models(page)
         # Keys, widths and colours are the same on a page with less of the same.
         if pathlib.Path(path).stem not in page_runs.LESS_OF_THE_SAME:

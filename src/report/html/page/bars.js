@@ -22,7 +22,9 @@ kbench.charts.push({ id: "chart-causes", holds: () => kbench.rows.count > 0, dra
   const each = above ? 36 : Math.max(21, Math.min(30, 230 / bars.length));
   const left = above ? 4 : widest + 10, height = 8 + bars.length * each + kbench.size.bottom;
   kbench.frame(chart, "Outcomes by cause", all.length > mostBars ? "the " + mostBars + " most frequent of " + all.length : "",
-    "Outcomes: " + bars.map(say).join("; ") + ".", { height });
+    "Outcomes: " + bars.map(say).join("; ") + ".",
+    { height, csv: () => [["outcome", "cause", "candidates"],
+      ...all.map((bar) => [rows.outcomes[bar.outcome].name, rows.causes[bar.cause], bar.count])] });
   const x = d3.scaleLinear([0, bars[0].count], [left, chart.width - 52]);
   const axis = d3.axisBottom(x);
   kbench.wholeTicks(axis, chart.width - 52 - left, 58);

@@ -9,7 +9,7 @@ const cellSizes = (chart, problems, models, samples, labelWidth) => {
   const least = kbench.isPrinted() ? 0.2 : across > 4000 ? 1 : Math.max(2, 16 / samples);
   const room = chart.width - labelWidth - gap * models;
   const height = kbench.isPrinted() ? Math.max(2, Math.min(16, 800 / problems)) : 16;
-  return { gap, height, width: Math.max(least, Math.min(40, room / across)) };
+  return { gap, height, width: Math.max(least, Math.min(80, room / across)) };
 };
 
 // The names of problems and models stay visible while the map scrolls.
@@ -45,7 +45,7 @@ kbench.charts.push({ id: "chart-outcomes", broad: true, holds: () => kbench.rows
   kbench.frame(chart, "Outcomes by problem and sample",
     "a row for each problem, " + (models > 1 ? "a block of columns for each model, " : "") + "a column for each sample",
     "Heat map of " + kbench.counted(rows.problems.length, "problem") + " and " + kbench.counted(across, "sample") +
-    " of each by outcome.", { box: true, width, height });
+    " of each by outcome.", { box: true, width, height, csv: () => kbench.candidatesTable(d3.range(rows.count), ["speedup"]) });
   frameMap(chart, mapNames(cells, labelWidth, blockWidth), labelWidth);
 
   const modelX = (model) => model * block;
@@ -73,8 +73,7 @@ kbench.charts.push({ id: "chart-outcomes", broad: true, holds: () => kbench.rows
   const lines = rows.problems.map(() => []);
   for (let row = 0; row < rows.count; ++row) lines[rows.problem[row]].push(row);
   for (const line of lines) line.sort((a, b) => cellX(a) - cellX(b));
-  const present = [...new Set(rows.outcome)].sort((a, b) => a - b);
-  kbench.legend(chart, present.map((outcome) => [rows.outcomes[outcome].label, kbench.outcomeColor(outcome)]), null, 1);
+  kbench.legend(chart, kbench.outcomeEntries(d3.range(rows.count)), null, 1);
   kbench.walk(chart, { lines, text: say, enter: kbench.open, what: "opens the candidate",
     box: (row) => [cellX(row), cellY(row), cells.width, cells.height] });
 } });

@@ -12,13 +12,14 @@ const narrowest = 380, gap = 14, onPaper = { narrow: 336, broad: 700 };
 // it is larger than its frame.
 kbench.frame = (chart, title, note, sentence, options) => {
   const chosen = Object.assign({ height: 300, width: chart.width, box: false }, options);
-  chart.figure.append(kbench.make("figcaption", {}, kbench.saveButton(chart, title), title, note && kbench.make("small", {}, note)));
+  chart.figure.append(kbench.make("figcaption", {}, kbench.saveButtons(chart, title), title, note && kbench.make("small", {}, note)));
   const holder = chosen.box ? kbench.make("div", { class: "box" }) : chart.figure;
   if (chosen.box) chart.figure.append(holder);
   chart.holder = holder;
   chart.width = chosen.width;
   chart.height = chosen.height;
   chart.sentence = sentence;
+  chart.csv = chosen.csv;
   chart.svg = d3.select(holder).append("svg").attr("role", "img").attr("aria-label", sentence)
     .attr("viewBox", "0 0 " + chosen.width + " " + chosen.height);
   if (chosen.box) chart.svg.style("width", chosen.width + "px").style("max-width", "none");
@@ -27,8 +28,8 @@ kbench.frame = (chart, title, note, sentence, options) => {
 // `least`: a legend with fewer entries is left out, because a single model needs none.
 kbench.legend = (chart, entries, over, least = 2) => {
   if (entries.length < least) return;
-  chart.figure.append(kbench.make("ul", { class: "legend" }, entries.map(([label, color]) =>
-    kbench.make("li", over && { onmouseenter: () => over(label), onmouseleave: () => over(null) },
+  chart.figure.append(kbench.make("ul", { class: "legend" }, entries.map(([label, color, meaning]) =>
+    kbench.make("li", { "aria-description": meaning, ...(over && { onmouseenter: () => over(label), onmouseleave: () => over(null) }) },
       kbench.make("i", { style: "background:" + color }), label))));
 };
 

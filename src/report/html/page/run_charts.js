@@ -30,7 +30,7 @@ const drawTimeline = (chart, known, end) => {
   const height = 12 + timelineRows.length * each + kbench.size.bottom;
   kbench.frame(chart, "The run", "each bar is a candidate, from the start of its judging to its verdict",
     "Timeline of " +
-    kbench.counted(known.length, "candidate") + " over " + Math.round(end) + " seconds.", { height });
+    kbench.counted(known.length, "candidate") + " over " + Math.round(end) + " seconds.", { height, csv: () => kbench.candidatesTable(known, ["seconds", "ended"]) });
   const x = d3.scaleLinear([0, end], [14, chart.width - 28]), axis = d3.axisBottom(x);
   kbench.linearTicks()(axis, chart.width - 42, 70);
   chart.svg.append("g").attr("class", "axis").attr("transform", "translate(0," + (12 + timelineRows.length * each) + ")").call(axis);
@@ -46,8 +46,7 @@ const drawTimeline = (chart, known, end) => {
     .attr("x", (row) => box(row)[0]).attr("y", (row) => box(row)[1]).attr("width", (row) => box(row)[2])
     .attr("height", each - 3).attr("fill", (row) => kbench.outcomeColor(rows.outcome[row]));
   kbench.says(bars, say, kbench.open);
-  const present = [...new Set(known.map((row) => rows.outcome[row]))].sort((a, b) => a - b);
-  kbench.legend(chart, present.map((outcome) => [rows.outcomes[outcome].label, kbench.outcomeColor(outcome)]), null, 1);
+  kbench.legend(chart, kbench.outcomeEntries(known), null, 1);
   kbench.walk(chart, { lines: timelineRows, box, text: say, enter: kbench.open, what: "opens the candidate" });
 };
 
@@ -55,7 +54,9 @@ const drawRate = (chart, known, end) => {
   const count = Math.min(120, Math.floor(chart.width / 6)), bins = d3.range(count).map((i) => ({ i, count: 0 }));
   for (const row of known) ++bins[Math.min(count - 1, Math.floor(kbench.rows.ended[row] / end * count))].count;
   const perSecond = count / end;
-  kbench.frame(chart, "The run", "verdicts per second", "Rate of verdicts over " + Math.round(end) + " seconds.", { height: 240 });
+  const from = (bin) => bin.i / count * end, to = (bin) => (bin.i + 1) / count * end;
+  kbench.frame(chart, "The run", "verdicts per second", "Rate of verdicts over " + Math.round(end) + " seconds.",
+    { height: 240, csv: () => [["from_s", "to_s", "verdicts"], ...bins.map((bin) => [from(bin), to(bin), bin.count])] });
   const { left, right, top, bottom } = kbench.size;
   const x = d3.scaleLinear([0, end], [left, chart.width - right]);
   const y = d3.scaleLinear([0, d3.max(bins, (bin) => bin.count) * perSecond], [chart.height - bottom, top]).nice();
@@ -63,7 +64,6 @@ const drawRate = (chart, known, end) => {
   chart.svg.append("path").datum(bins.concat([bins[count - 1]])).attr("class", "rate")
     .attr("d", d3.area().curve(d3.curveStepAfter)
       .x((_, i) => x(i / count * end)).y0(y(0)).y1((bin) => y(bin.count * perSecond)));
-  const from = (bin) => bin.i / count * end, to = (bin) => (bin.i + 1) / count * end;
   const say = (bin) => "second " + kbench.number(from(bin)) + " to " + kbench.number(to(bin)) + "\n" +
     kbench.counted(bin.count, "verdict") + ", " + kbench.number(bin.count * perSecond) + "/s";
   const filter = (bin) => kbench.filterTo({ range: "ended:" + from(bin).toPrecision(9) + ":" + to(bin).toPrecision(9) });

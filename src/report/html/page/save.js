@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// A chart as an SVG file, with title and legend, looking as on the page. Each element has its
+// A chart's data as a CSV file, and the chart as an SVG file, with title and legend, looking as on the page. Each element has its
 // styles as attributes, because programs other than browsers do not support variables or style
 // sheets.
 "use strict";
@@ -113,18 +113,34 @@ kbench.svgOf = ({ figure }) => {
   // Candidates' names may have characters that XML forbids.
   return new XMLSerializer().serializeToString(root).replace(/[^\t\n\r\x20-\uD7FF\uE000-\uFFFD\u{10000}-\u{10FFFF}]/gu, "\uFFFD") + "\n";
 };
-const nameOf = (chart) => chart.id.replace("chart-", "") + ".svg";
 
-kbench.saveButton = (chart, title) => kbench.make("button", { type: "button", class: "save",
-  "aria-label": "Save the chart “" + title + "” as SVG", onclick: () => {
-    const url = URL.createObjectURL(new Blob([kbench.svgOf(chart)], { type: "image/svg+xml" }));
-    kbench.make("a", { href: url, download: nameOf(chart) }).click();
-    setTimeout(() => URL.revokeObjectURL(url), 60000);
-  } }, "save as SVG");
+// The table of a chart whose marks are candidates.
+kbench.candidatesTable = (list, columns) => {
+  const rows = kbench.rows;
+  return [["problem", "model", "sample", "outcome", "cause", ...columns], ...list.map((row) => [rows.problems[rows.problem[row]],
+    rows.models[rows.model[row]], rows.sample[row], rows.outcomes[rows.outcome[row]].name, rows.causes[rows.cause[row]],
+    ...columns.map((column) => rows[column][row])])];
+};
+// As RFC 4180 has it. A text that a spreadsheet would take for a formula gets a ' before it.
+kbench.csvOf = (table) => table.map((cells) => cells.map((cell) => {
+  const text = cell === null ? "" : typeof cell === "number" ? String(cell) : cell.replace(/^[=+\-@\t\r]/, "'$&")
+    .replace(/[\0-\x08\v\f\x0e-\x1f\x7f]/g, "\uFFFD");
+  return /[",\r\n]/.test(text) ? '"' + text.replaceAll('"', '""') + '"' : text;
+}).join(",") + "\r\n").join("");
+
+const nameOf = (chart, extension) => chart.id.replace("chart-", "") + "." + extension;
+kbench.saveButtons = (chart, title) => kbench.make("span", { class: "saves" },
+  [["svg", "image/svg+xml", () => kbench.svgOf(chart)], ["csv", "text/csv", () => kbench.csvOf(chart.csv())]].map(([extension, type, text]) =>
+    kbench.make("button", { type: "button", class: "save " + extension,
+      "aria-label": "Save the chart “" + title + "” as " + extension.toUpperCase(), onclick: () => {
+        const url = URL.createObjectURL(new Blob([text()], { type }));
+        kbench.make("a", { href: url, download: nameOf(chart, extension) }).click();
+        setTimeout(() => URL.revokeObjectURL(url), 60000);
+      } }, extension.toUpperCase())));
 
 // Replaces the page by its charts' files as JSON, for kbench report --format svg.
 kbench.showFiles = () => {
-  const files = Object.fromEntries(kbench.shownCharts().map((chart) => [nameOf(chart), kbench.svgOf(chart)]));
+  const files = Object.fromEntries(kbench.shownCharts().map((chart) => [nameOf(chart, "svg"), kbench.svgOf(chart)]));
   const made = kbench.make("script", { type: "application/json", id: "files" }, JSON.stringify(files).replaceAll("<", "\\u003c"));
   document.body.replaceChildren(made);
 };
