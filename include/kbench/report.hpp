@@ -134,7 +134,7 @@ struct Report {
   RunSettings run_settings;
   /// The run summary for people, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> run_summary;
-  std::set<std::pair<Interned, Interned>> left_out;  ///< (model, problem) that were not selected
+  std::set<std::string> left_out;  ///< candidates (Record::candidate) that were not selected
   /// Indices into RunFile::records of the manifest's samples, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of `judged` that the selection lists

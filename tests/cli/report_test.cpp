@@ -87,10 +87,10 @@ TEST_F(ReportCommand, ExpectedOutcomesAreWrittenAndHeldTo) {
   ASSERT_EQ(report("cpu.jsonl", {"--format", "expect=" + expected}).status.code, 0);
   const auto same = report("cpu.jsonl", {"--expect", expected, "--format", "csv"});
   EXPECT_EQ(same.status.code, 0) << same.error;
-  folder_.write("expected.json", R"({"level1/19_ReLU": "correct", "level1/2_Softmax": "correct"})");
+  folder_.write("expected.json", R"({"19_ReLU/0.cu": "correct", "2_Softmax/0.cu": "correct"})");
   const auto other = report("cpu.jsonl", {"--expect", expected, "--format", "csv"});
   EXPECT_EQ(other.status.code, kGate);
-  EXPECT_THAT(other.error, HasSubstr("level1/19_ReLU alpha 0: mismatch, expected correct"));
+  EXPECT_THAT(other.error, HasSubstr("alpha/level1/19_ReLU/0.cu: mismatch, expected correct"));
   folder_.write("expected.json", "{");
   EXPECT_EQ(report("none.jsonl", {"--expect", expected}).status.code, kUsage)
       << "what is wrong with it is said before the run is read";

@@ -150,17 +150,52 @@ class ExpectationsOf : public testing::Test {
 TEST_F(ExpectationsOf, ARunSaysWhatCameOutOtherwise) {
   const Report report = build_report(samples::gpu_run(), {});
   const Expectations expected = read(R"j({
-    "level1/2_Softmax": ["correct", "compile_failure"],
-    "alpha": {"level1/19_ReLU": ["correct", "mismatch"], "level2/3_MatmulGelu": "problem_failure"},
-    "beta": {"level1/19_ReLU": "correct", "level2/3_MatmulGelu": "correct"},
-    "level9/1_None": "correct"})j");
-  EXPECT_THAT(unmet_expectations(report, expected),
-              ElementsAre("level1/19_ReLU beta 0: mismatch, expected correct (3 of 64 elements of "
-                          "output 0 miss the tolerance)",
-                          "level1/19_ReLU beta 1: harness_fault, expected correct (the judge ended "
-                          "by signal 9)",
-                          "level2/3_MatmulGelu beta 1: no verdict, expected correct",
-                          "level9/1_None: not in this run, expected correct"));
+    "alpha/level1/2_Softmax/0.cu": "correct",
+    "alpha/level1/2_Softmax/1.cu": ["crash", "mismatch"],
+    "alpha/level1/19_ReLU/1.cu": ["correct", "mismatch"],
+    "alpha/level2/3_MatmulGelu/0.cu": "problem_failure",
+    "beta/level1/19_ReLU/0.cu": "correct",
+    "beta/level1/19_ReLU/1.cu": "correct",
+    "beta/level2/3_MatmulGelu/1.cu": "correct"})j");
+  EXPECT_THAT(
+      unmet_expectations(report, expected),
+      ElementsAre("alpha/level1/2_Softmax/1.cu: correct, expected crash or mismatch",
+                  "beta/level1/19_ReLU/0.cu: mismatch, expected correct (3 of 64 elements of "
+                  "output 0 miss the tolerance)",
+                  "beta/level1/19_ReLU/1.cu: harness_fault, expected correct (the judge ended by "
+                  "signal 9)",
+                  "beta/level2/3_MatmulGelu/1.cu: no verdict in this run, expected correct"));
+}
+
+TEST_F(ExpectationsOf, AFileStaysItselfWhereAnotherTakesItsSampleNumber) {
+  const Expectations expected = read(R"({"mine/level1/19_ReLU/wrong.cu": "mismatch",
+                                         "mine/level1/19_ReLU/right.cu": "correct"})");
+  RunFile run;
+  run.headers = {samples::header("cuda")};
+  int sample = 0;
+  for (const char* name : {"new.cu", "right.cu", "wrong.cu"}) {
+    run.manifest.push_back(samples::planned("mine", "level1/19_ReLU", 1, sample));
+    run.records.push_back(std::string_view(name) == "wrong.cu"
+                              ? samples::mismatch("mine", "level1/19_ReLU", sample)
+                              : samples::correct("mine", "level1/19_ReLU", sample));
+    run.records.back().candidate = std::string("mine/level1/19_ReLU/") + name;
+    ++sample;
+  }
+  EXPECT_THAT(unmet_expectations(build_report(run, {}), expected), IsEmpty());
+}
+
+TEST_F(ExpectationsOf, AFileMayBeNamedByTheEndOfItsPath) {
+  RunFile run = samples::cpu_run();
+  for (Record& record : run.records) record.candidate = "/home/runner/" + record.candidate;
+  const Report report = build_report(run, {});
+  EXPECT_THAT(unmet_expectations(report, read(R"({"./19_ReLU/0.cu": "mismatch",
+                                                  "level2/3_MatmulGelu/0.cu": "unsupported",
+                                                  "0.cu": "correct"})")),
+              IsEmpty())
+      << "the longest that fits counts";
+  EXPECT_THAT(unmet_expectations(report, read(R"({"9_ReLU/0.cu": "mismatch"})")),
+              ElementsAre("9_ReLU/0.cu: no verdict in this run, expected mismatch"))
+      << "an end is one of whole names";
 }
 
 TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
@@ -179,48 +214,47 @@ TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
 TEST_F(ExpectationsOf, AStarIsForAllThatIsNotNamed) {
   const Report report = build_report(samples::cpu_run(), {});
   EXPECT_THAT(
-      unmet_expectations(report, read(R"({"*": "correct", "level2/3_MatmulGelu": "unsupported"})")),
-      ElementsAre(HasSubstr("level1/19_ReLU alpha 0: mismatch, expected correct")));
-  EXPECT_THAT(unmet_expectations(report, read(R"({"*": "correct", "level1/19_ReLU": "mismatch",
-                                                  "alpha": {"*": ["unsupported", "correct"]}})")),
-              IsEmpty())
-      << "a problem's own goes before a model's for all";
+      unmet_expectations(report, read(R"({"*": "correct", "3_MatmulGelu/0.cu": "unsupported"})")),
+      ElementsAre(HasSubstr("alpha/level1/19_ReLU/0.cu: mismatch, expected correct")));
   EXPECT_THAT(unmet_expectations(report, read(R"({"*": ["correct", "mismatch", "unsupported"],
-                                                  "level9/1_None": "correct"})")),
-              ElementsAre("level9/1_None: not in this run, expected correct"));
+                                                  "9_None/0.cu": "correct"})")),
+              ElementsAre("9_None/0.cu: no verdict in this run, expected correct"));
+  RunFile unjudged = nothing();
+  unjudged.manifest = {samples::planned("alpha", "level1/19_ReLU", 1, 0)};
+  EXPECT_THAT(unmet_expectations(build_report(unjudged, {}), read(R"({"*": "correct"})")),
+              ElementsAre("level1/19_ReLU alpha 0: no verdict, expected correct"));
 }
 
 TEST_F(ExpectationsOf, AreNotMetByNothing) {
-  const Report report = build_report(samples::gpu_run(), {});
-  for (const char* text : {"{}", R"({"alpha": {}})"})
-    EXPECT_THAT(unmet_expectations(report, read(text)),
-                ElementsAre(AllOf(HasSubstr("expected.json: no sample was compared with it"),
-                                  HasSubstr("it names no problem"))));
+  EXPECT_THAT(unmet_expectations(build_report(samples::gpu_run(), {}), read("{}")),
+              ElementsAre(AllOf(HasSubstr("expected.json: no sample was compared with it"),
+                                HasSubstr("it names no file"))));
   EXPECT_THAT(unmet_expectations(build_report(nothing(), {}), read(R"({"*": "correct"})")),
-              ElementsAre(HasSubstr("it names none of this run's problems")));
+              ElementsAre(HasSubstr("it names none of this run's files")));
 }
 
 TEST_F(ExpectationsOf, WhatIsNotSelectedIsNotMissed) {
-  const Expectations expected = read(R"({"level1/2_Softmax": "correct", "level1/19_ReLU": "crash",
-      "beta": {"level2/3_MatmulGelu": "correct"}, "level9/1_None": "correct"})");
+  const Expectations expected = read(R"({"alpha/level1/2_Softmax/0.cu": "correct",
+      "beta/level1/19_ReLU/0.cu": "crash", "3_MatmulGelu/0.cu": "correct",
+      "9_None/0.cu": "correct"})");
   ReportOptions options;
   options.select.add("problem=2_Softmax");
   options.select.add("model=alpha");
   EXPECT_THAT(unmet_expectations(build_report(samples::gpu_run(), options), expected),
-              ElementsAre("level9/1_None: not in this run, expected correct"));
+              ElementsAre("9_None/0.cu: no verdict in this run, expected correct"));
 }
 
 TEST_F(ExpectationsOf, NonsenseIsOneClearSentence) {
-  for (const char* text :
-       {"", "[]", "{\"p\": 1}", "{\"p\": \"right\"}", "{\"p\": []}", "{\"m\": {\"p\": {}}}"}) {
+  for (const char* text : {"", "[]", "{\"f\": 1}", "{\"f\": \"right\"}", "{\"f\": []}",
+                           "{\"m\": {\"level1/19_ReLU\": \"correct\"}}"}) {
     EXPECT_THAT([&] { read(text); },
                 ThrowsMessage<UsageError>(AllOf(HasSubstr("expected.json"),
                                                 HasSubstr("is not a file of expected outcomes"))))
         << text;
   }
-  EXPECT_THAT([&] { read(R"({"level1/2_Softmax": "corect"})"); },
+  EXPECT_THAT([&] { read(R"({"2_Softmax/0.cu": "corect"})"); },
               ThrowsMessage<UsageError>(
-                  HasSubstr("\"corect\" of \"level1/2_Softmax\" is not an outcome; did you mean "
+                  HasSubstr("\"corect\" of \"2_Softmax/0.cu\" is not an outcome; did you mean "
                             "correct?")));
   EXPECT_THAT([&] { read_expectations(folder_.path() / "none.json"); },
               ThrowsMessage<UsageError>(HasSubstr("cannot read")));

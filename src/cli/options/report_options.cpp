@@ -88,9 +88,10 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
                  "[levelN.]METRIC[@ci]=X: exit 3 if a model's METRIC is below X; with @ci, if the "
                  "lower end of its interval is; may be repeated")
       ->allow_extra_args(false);
-  app.add_option("--expect", a.expect,
-                 "JSON file of problem: outcome (--report expect=FILE writes one; the problem * is "
-                 "every other one): exit 3 if an outcome differs");
+  app.add_option(
+      "--expect", a.expect,
+      "JSON file of candidate's file: outcome (--report expect=FILE writes one; * is every "
+      "other file): exit 3 if an outcome differs");
   app.add_option("--fail-on", a.fail_on,
                  "cheat, or, with --against, new-failure or regression[=5%]: exit 3 if the run has "
                  "one; may be repeated")

@@ -12,7 +12,6 @@
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "report/gate/gate.hpp"
-#include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -20,22 +19,21 @@ namespace {
 
 using nlohmann::json;
 
+/// The path without "./", "a/../" and the like. Keys of the file and candidates' paths are compared
+/// in this form.
+std::string normal(const std::string& path) {
+  return std::filesystem::path(path).lexically_normal().string();
+}
+
 /// Reads the outcomes of one file; throws UsageError that names what it cannot read.
 class Reader {
  public:
   explicit Reader(Expectations& expected) : expected_(expected) {}
 
-  void read(const json& object, const std::string& model) {
-    if (!object.is_object()) fail("it is not an object of problems and outcomes");
-    for (const auto& [name, value] : object.items()) {
-      if (!value.is_object()) {
-        expected_.outcomes[{model, name}] = outcomes_of(name, value);
-      } else if (model.empty()) {
-        read(value, name);
-      } else {
-        fail(fmt::format("\"{}\" of model \"{}\" is an object, not an outcome", name, model));
-      }
-    }
+  void read(const json& object) {
+    if (!object.is_object()) fail("it is not an object of candidate files and outcomes");
+    for (const auto& [file, value] : object.items())
+      expected_.outcomes[normal(file)] = outcomes_of(file, value);
   }
 
  private:
@@ -44,43 +42,46 @@ class Reader {
                                  report::printable(what)));
   }
 
-  std::vector<Outcome> outcomes_of(const std::string& problem, const json& value) const {
+  std::vector<Outcome> outcomes_of(const std::string& file, const json& value) const {
     std::vector<Outcome> found;
     for (const json& item : value.is_array() ? value : json::array({value})) {
       const auto outcome =
           item.is_string() ? outcome_from_name(item.get<std::string>()) : std::nullopt;
-      if (!outcome) fail(no_outcome(problem, item));
+      if (!outcome) fail(no_outcome(file, item));
       found.push_back(*outcome);
     }
-    if (found.empty()) fail(fmt::format("\"{}\" has no outcome", problem));
+    if (found.empty()) fail(fmt::format("\"{}\" has no outcome", file));
     return found;
   }
 
-  static std::string no_outcome(const std::string& problem, const json& item) {
+  static std::string no_outcome(const std::string& file, const json& item) {
     std::vector<std::string> known;
     for (const OutcomeRow& row : outcomes()) known.emplace_back(row.name);
-    return fmt::format("{} of \"{}\" is not an outcome{}", item.dump(), problem,
+    return fmt::format("{} of \"{}\" is not an outcome{}", item.dump(), file,
                        item.is_string() ? did_you_mean(item.get<std::string>(), known) : "");
   }
 
   Expectations& expected_;
 };
 
-/// The expectation for a model's problem. The problem's name has precedence over kAnyProblem, then
-/// the model's name over an entry for every model.
-using Outcomes = decltype(Expectations::outcomes);
-Outcomes::const_iterator find(const Outcomes& outcomes, const ManifestEntry& entry) {
-  for (const std::string& problem : {entry.problem.str(), std::string(kAnyProblem)})
-    for (const std::string& model : {entry.model.str(), std::string()})
-      if (const auto found = outcomes.find({model, problem}); found != outcomes.end()) return found;
-  return outcomes.end();
+/// The candidate's path and its ends, the longest first: "a/b/0.cu", "b/0.cu", "0.cu".
+std::vector<std::string> ends_of(const std::string& candidate) {
+  std::vector<std::string> ends = {normal(candidate)};
+  for (std::size_t slash; (slash = ends.back().find('/')) != std::string::npos;)
+    ends.push_back(ends.back().substr(slash + 1));
+  return ends;
 }
 
-/// True if the selection left out every sample that the expectation is for.
-bool is_not_judged(const Report& report, const std::pair<std::string, std::string>& key) {
-  return std::ranges::any_of(report.left_out, [&](const auto& left_out) {
-    return left_out.second == key.second && (key.first.empty() || left_out.first == key.first);
-  });
+/// The expectation for a candidate's file.
+using Outcomes = decltype(Expectations::outcomes);
+Outcomes::const_iterator find(const Outcomes& outcomes, const std::string& candidate) {
+  for (const std::string& end : ends_of(candidate))
+    if (const auto found = outcomes.find(end); found != outcomes.end()) return found;
+  return outcomes.find(kAnyFile);
+}
+
+bool accepts(const std::vector<Outcome>& outcomes, Outcome outcome) {
+  return std::ranges::find(outcomes, outcome) != outcomes.end();
 }
 
 std::string any_of(const std::vector<Outcome>& outcomes) {
@@ -97,58 +98,55 @@ Expectations read_expectations(const std::filesystem::path& file) {
   if (!in) throw UsageError(fmt::format("cannot read {}", file.string()));
   Expectations expected{.file = file.string(), .outcomes = {}};
   const json object = json::parse(in, nullptr, false);
-  Reader(expected).read(object, "");
+  Reader(expected).read(object);
   return expected;
 }
 
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected) {
   std::vector<std::string> sentences;
-  std::set<std::pair<std::string, std::string>> met;
-  for (const report::ScoredSampleGroup& group : report::scored_sample_groups(report.run)) {
-    for (const report::ScoredSample& scored_sample : group.scored_samples) {
-      const ManifestEntry& entry = report.run.manifest[scored_sample.entry];
-      const auto found = find(expected.outcomes, entry);
-      if (found == expected.outcomes.end()) continue;
-      met.insert(found->first);
-      const Record* record = scored_sample.record == report::ScoredSample::kNoRecord
-                                 ? nullptr
-                                 : &report.run.records[scored_sample.record];
-      if (record != nullptr &&
-          std::ranges::find(found->second, record->outcome) != found->second.end())
-        continue;
-      sentences.push_back(fmt::format(
-          "{} {} {}: {}, expected {}{}", report::printable(entry.problem.str()),
-          report::printable(entry.model.str()), entry.sample,
-          record == nullptr ? "no verdict" : to_string(record->outcome), any_of(found->second),
-          record == nullptr || record->message.empty()
-              ? ""
-              : fmt::format(" ({})", report::printable(record->message))));
+  std::set<std::string> used;
+  for (const std::size_t index : report.judged) {
+    const Record& record = report.run.records[index];
+    const auto found = find(expected.outcomes, record.candidate);
+    if (found == expected.outcomes.end()) continue;
+    used.insert(found->first);
+    if (accepts(found->second, record.outcome)) continue;
+    sentences.push_back(fmt::format(
+        "{}: {}, expected {}{}", report::printable(record.candidate), to_string(record.outcome),
+        any_of(found->second),
+        record.message.empty() ? "" : fmt::format(" ({})", report::printable(record.message))));
+  }
+  // The file of a sample without a verdict is not known, so only kAnyFile fits it.
+  if (const auto any = expected.outcomes.find(kAnyFile); any != expected.outcomes.end()) {
+    for (const Unjudged& unjudged : report.unjudged) {
+      const ManifestEntry& entry = report.run.manifest[unjudged.entry];
+      used.insert(any->first);
+      sentences.push_back(
+          fmt::format("{} {} {}: no verdict, expected {}", report::printable(entry.problem.str()),
+                      report::printable(entry.model.str()), entry.sample, any_of(any->second)));
     }
   }
+  std::set<std::string> left_out;
+  for (const std::string& candidate : report.left_out)
+    for (std::string& end : ends_of(candidate)) left_out.insert(std::move(end));
   for (const auto& [key, outcomes] : expected.outcomes) {
-    if (met.contains(key) || key.second == kAnyProblem || is_not_judged(report, key)) continue;
-    sentences.push_back(
-        fmt::format("{}{}: not in this run, expected {}", report::printable(key.second),
-                    key.first.empty() ? "" : " " + report::printable(key.first), any_of(outcomes)));
+    if (used.contains(key) || key == kAnyFile || left_out.contains(key)) continue;
+    sentences.push_back(fmt::format("{}: no verdict in this run, expected {}",
+                                    report::printable(key), any_of(outcomes)));
   }
-  if (met.empty() && sentences.empty())
-    sentences.push_back(fmt::format("{}: no sample was compared with it: {}", expected.file,
-                                    expected.outcomes.empty()
-                                        ? "it names no problem"
-                                        : "it names none of this run's problems"));
+  if (used.empty() && sentences.empty())
+    sentences.push_back(fmt::format(
+        "{}: no sample was compared with it: {}", expected.file,
+        expected.outcomes.empty() ? "it names no file" : "it names none of this run's files"));
   return sentences;
 }
 
 void write_expectations(const Report& report, std::ostream& out) {
-  // With only one model, the file does not name it, so the file also fits other models.
-  std::set<Interned> models;
-  for (const std::size_t index : report.candidates) models.insert(report.run.records[index].model);
   json whole = json::object();
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     if (record.outcome == Outcome::kHarnessFault) continue;
-    json& problems = models.size() > 1 ? whole[record.model.str()] : whole;
-    json& outcomes = problems[record.problem.str()];
+    json& outcomes = whole[normal(record.candidate)];
     const std::string_view name = to_string(record.outcome);
     if (outcomes.is_null()) {
       outcomes = name;

@@ -32,24 +32,24 @@ Gate parse_gate(std::string_view argument);
 /// a report of the CPU, and for a level without problems.
 std::vector<std::string> unmet_gates(const Report& report, const std::vector<Gate>& gates);
 
-/// The key of an expectation for all problems that the file does not name.
-inline constexpr const char* kAnyProblem = "*";
+/// The key of an expectation for all candidates that the file does not name.
+inline constexpr const char* kAnyFile = "*";
 
-/// The outcomes that problems must have (`--expect FILE`).
+/// The outcomes that candidates must have (`--expect FILE`).
 struct Expectations {
   std::string file;  ///< for messages
-  /// (model, problem) → accepted outcomes. Model empty: every model. Problem kAnyProblem: all
-  /// problems that are not named.
-  std::map<std::pair<std::string, std::string>, std::vector<Outcome>> outcomes;
+  /// Candidate's file → accepted outcomes. A key is a path as in Record::candidate, the end of such
+  /// a path ("19_ReLU/0.cu"), or kAnyFile. Of several keys that fit, the longest counts.
+  std::map<std::string, std::vector<Outcome>> outcomes;
 };
-/// Reads {problem: outcome or list of outcomes}, or {model: such an object}. Throws UsageError that
-/// names the text that it cannot read or the unknown outcome.
+/// Reads {candidate's file: outcome or list of outcomes}. Throws UsageError that names the text
+/// that it cannot read or the unknown outcome.
 Expectations read_expectations(const std::filesystem::path& file);
-/// One sentence for each sample with another outcome or without a verdict, and for each selected
-/// problem of the file that the run lacks. One sentence also if no sample has an expectation.
-/// Problems without an expectation are not checked.
+/// One sentence for each candidate with another outcome, and for each file of a selected candidate
+/// that has no verdict. One sentence also if no sample has an expectation. Candidates without an
+/// expectation are not checked.
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected);
-/// Writes a run's outcomes for read_expectations(): for each problem those of its samples.
+/// Writes a run's outcomes for read_expectations().
 void write_expectations(const Report& report, std::ostream& out);
 
 /// What `--fail-on` checks.

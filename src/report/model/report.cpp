@@ -123,11 +123,9 @@ void count(Report& report, const std::vector<report::ScoredSampleGroup>& groups)
 /// Applies the selection to the run.
 void select(Report& report) {
   if (report.options.select.empty()) return;
-  for (const ManifestEntry& entry : report.run.manifest)
-    report.left_out.emplace(entry.model, entry.problem);
+  for (const Record& record : report.run.records) report.left_out.insert(record.candidate);
   report.options.select.choose_from(report.run, "the run");
-  for (const ManifestEntry& entry : report.run.manifest)
-    report.left_out.erase({entry.model, entry.problem});
+  for (const Record& record : report.run.records) report.left_out.erase(record.candidate);
 }
 
 /// The number of records without a manifest entry. A record of replaced code still has its entry.
