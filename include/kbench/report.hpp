@@ -142,6 +142,8 @@ struct Report {
   std::vector<std::size_t> exclusions;
   std::vector<Exclusion> excluded;  ///< `exclusions` by problem
   std::vector<Unjudged> unjudged;   ///< planned samples without a record
+  /// `--expect`: index into RunFile::records → accepted outcomes, for the records that it names.
+  std::map<std::size_t, std::vector<Outcome>> expected;
   std::vector<Metric> metrics;      ///< the columns of the summary
   std::vector<SummaryRow> summary;  ///< per model, the best first: overall, then by level
   std::string ranked_by;            ///< the metric of the ranks; empty: no ranks

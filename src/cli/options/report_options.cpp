@@ -41,15 +41,15 @@ void write_step_summary(const Report& report, std::span<const ReportFile> report
 }
 
 /// One sentence for each gate, expectation and `--fail-on` condition that the report does not meet.
-std::vector<std::string> unmet(const Report& report, const ReportArguments& arguments) {
+std::vector<std::string> unmet(const Report& report, const ReportArguments& arguments,
+                               const std::optional<Expectations>& expected) {
   std::vector<Gate> gates;
   for (const std::string& argument : arguments.gates) gates.push_back(parse_gate(argument));
   std::vector<std::string> sentences = unmet_gates(report, gates);
   const auto add = [&](const std::vector<std::string>& more) {
     sentences.insert(sentences.end(), more.begin(), more.end());
   };
-  if (!arguments.expect.empty())
-    add(unmet_expectations(report, read_expectations(arguments.expect)));
+  if (expected) add(unmet_expectations(report, *expected));
   std::optional<ComparedRun> older;
   if (!arguments.against.empty())
     older = ComparedRun{.name = arguments.against, .run = read_run(arguments.against)};
@@ -141,10 +141,13 @@ int report_on(RunFile run, const ReportArguments& arguments,
   fit_terminal(options.color, options.width);
   const std::vector<ReportFile> report_files = report_files_of(arguments);
   // Never freed: the process ends here, and freeing a hundred thousand records takes time.
-  const Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
+  Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
+  std::optional<Expectations> expected;
+  if (!arguments.expect.empty())
+    expect(report, expected.emplace(read_expectations(arguments.expect)));
   write_reports(report, report_files, std::cout);
   write_step_summary(report, report_files);
-  const std::vector<std::string> sentences = unmet(report, arguments);
+  const std::vector<std::string> sentences = unmet(report, arguments, expected);
   for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);
   return sentences.empty() ? 0 : kGate;
 }

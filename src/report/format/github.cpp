@@ -7,7 +7,9 @@
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
 #include "report/format/formats.hpp"
+#include "report/gate/gate.hpp"
 #include "report/model/observed.hpp"
+#include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/model/verdicts.hpp"
 #include "report/text/text.hpp"
@@ -39,17 +41,33 @@ std::string property(std::string_view text) {
 }
 
 void annotate(std::ostream& out, std::string_view severity, const Record& record, int line,
-              std::string_view text) {
-  out << fmt::format(
-      "::{} file={}{},title={}::{}\n", severity, property(record.candidate),
-      line > 0 ? fmt::format(",line={}", line) : "",
-      property(fmt::format("{}: {}", outcome_text(record.outcome), candidate_name(record))),
-      command_text(text));
+              std::string_view what, std::string_view text) {
+  out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(record.candidate),
+                     line > 0 ? fmt::format(",line={}", line) : "",
+                     property(fmt::format("{}: {}", what, candidate_name(record))),
+                     command_text(text));
+}
+
+/// The failures by cause, without the expected ones; empty if there are no others.
+std::string causes_text(const Report& report) {
+  std::size_t expected = 0;
+  std::string causes;
+  for (const FailureGroup& group : report.failures) {
+    const auto count = static_cast<std::size_t>(std::ranges::count_if(
+        group.records, [&](std::size_t index) { return !is_expected_failure(report, index); }));
+    expected += group.records.size() - count;
+    if (count > 0)
+      causes += fmt::format("{}{} {}", causes.empty() ? "" : "; ", count,
+                            outcome_text(group.outcome, group.cause));
+  }
+  if (causes.empty()) return {};
+  return fmt::format("{}{}: {}", failures_text(report),
+                     expected > 0 ? fmt::format(" ({} expected)", expected) : "", causes);
 }
 
 /// Notices: the run summary, the failures by cause, and each model's results.
 void write_notices(const Report& report, std::ostream& out) {
-  std::string run_summary, causes;
+  std::string run_summary;
   for (const auto& [label, text] : report.run_summary)
     run_summary += fmt::format("{}{}: {}", run_summary.empty() ? "" : "; ", label,
                                fitted(text, kLongestCommandFact));
@@ -58,10 +76,8 @@ void write_notices(const Report& report, std::ostream& out) {
                        command_text(text, kLongestNotice));
   };
   notice(status_text(report), run_summary);
-  for (const FailureGroup& group : report.failures)
-    causes += fmt::format("{}{} {}", causes.empty() ? "" : "; ", group.records.size(),
-                          outcome_text(group.outcome, group.cause));
-  if (!causes.empty()) notice("failures", fmt::format("{}: {}", failures_text(report), causes));
+  const std::string causes = causes_text(report);
+  if (!causes.empty()) notice("failures", causes);
   std::vector<std::string> models;
   for (const SummaryRow& row : report.summary) {
     if (row.level >= 0) continue;
@@ -80,25 +96,50 @@ void write_notices(const Report& report, std::ostream& out) {
            fmt::format("{} more are in the step's summary", counted(models.size() - shown, "row")));
 }
 
-/// Errors: failures at the candidate's line, first one of each cause, then the others.
+/// The candidates that get an error, most important first: one failure of each cause, then those
+/// that only an expectation makes a failure, then the other failures.
+std::vector<std::size_t> failed_candidates(const Report& report) {
+  std::vector<std::size_t> first, others, unexpected;
+  for (const FailureGroup& group : report.failures) {
+    bool is_first = true;
+    for (const std::size_t index : group.records) {
+      if (is_expected_failure(report, index)) continue;
+      (is_first ? first : others).push_back(index);
+      is_first = false;
+    }
+  }
+  for (const std::size_t index : report.candidates) {
+    const Record& record = report.run.records[index];
+    const bool may_fail = record.outcome == Outcome::kCorrect || is_exclusion(record);
+    if (may_fail && !expected_instead(report, index).empty()) unexpected.push_back(index);
+  }
+  first.insert(first.end(), unexpected.begin(), unexpected.end());
+  first.insert(first.end(), others.begin(), others.end());
+  return first;
+}
+
+void write_error(const Report& report, std::ostream& out, const RunDetails& details,
+                 std::size_t index) {
+  const Record& record = report.run.records[index];
+  const std::string instead = expected_instead(report, index);
+  if (record.outcome == Outcome::kCorrect)
+    return annotate(out, "error", record, 0, "unexpected pass",
+                    fmt::format("correct, expected {}", instead));
+  std::string why_none;
+  const std::vector<Annotation> annotations = annotations_of(
+      details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
+  const auto annotation = std::ranges::find(annotations, "error", &Annotation::severity);
+  const int line = annotation == annotations.end() ? 0 : annotation->line;
+  annotate(out, "error", record, line, outcome_text(record.outcome),
+           failure_text(record) + (instead.empty() ? "" : fmt::format(" (expected {})", instead)));
+}
+
+/// Errors: failures at the candidate's line.
 void write_errors(const Report& report, std::ostream& out) {
   const RunDetails details(report.run);
-  std::vector<std::size_t> chosen;
-  const auto add = [&](std::size_t index) {
-    if (chosen.size() < kMostOfAKind) chosen.push_back(index);
-  };
-  for (const FailureGroup& group : report.failures) add(group.records.front());
-  for (const FailureGroup& group : report.failures)
-    for (std::size_t i = 1; i < group.records.size(); ++i) add(group.records[i]);
-  for (const std::size_t index : chosen) {
-    const Record& record = report.run.records[index];
-    std::string why_none;
-    const std::vector<Annotation> annotations = annotations_of(
-        details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
-    const auto annotation = std::ranges::find(annotations, "error", &Annotation::severity);
-    annotate(out, "error", record, annotation == annotations.end() ? 0 : annotation->line,
-             failure_text(record));
-  }
+  std::vector<std::size_t> chosen = failed_candidates(report);
+  if (chosen.size() > kMostOfAKind) chosen.resize(kMostOfAKind);
+  for (const std::size_t index : chosen) write_error(report, out, details, index);
 }
 
 /// Warnings: the report's, then the sanitizers' findings in correct candidates.
@@ -114,7 +155,7 @@ void write_warnings(const Report& report, std::ostream& out) {
     if (record.findings.empty()) continue;  // the run file has changed since it was read
     if (written++ >= kMostOfAKind) return;
     const Finding& finding = record.findings.front();
-    annotate(out, "warning", record, finding.line, finding.message);
+    annotate(out, "warning", record, finding.line, outcome_text(record.outcome), finding.message);
   }
 }
 

@@ -8,6 +8,7 @@
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
 #include "report/format/formats.hpp"
+#include "report/gate/gate.hpp"
 #include "report/model/scored_samples.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
@@ -63,7 +64,17 @@ double seconds_of(const Record* record) {
   return record != nullptr && std::isfinite(record->seconds) ? record->seconds : 0;
 }
 
-enum class Kind { kPassed, kFailed, kFaulty, kSkipped };
+enum class Kind {
+  kPassed,
+  kFailed,
+  kFaulty,
+  kSkipped,
+  kExpectedFailure,  ///< skipped too: as pytest writes an xfail
+  kUnexpectedPass    ///< a failure
+};
+
+bool is_skipped(Kind kind) { return kind == Kind::kSkipped || kind == Kind::kExpectedFailure; }
+bool is_failed(Kind kind) { return kind == Kind::kFailed || kind == Kind::kUnexpectedPass; }
 
 /// A test suite: the samples of one model at one precision, on one device, by one judge.
 struct Suite {
@@ -105,10 +116,15 @@ class Junit {
                : &report_.run.records[scored_sample.record];
   }
 
-  Kind kind_of(const Record* record) const {
+  Kind kind_of(const ScoredSample& scored_sample) const {
+    const Record* record = record_of(scored_sample);
     if (record == nullptr || record->outcome == Outcome::kHarnessFault) return Kind::kFaulty;
+    const bool is_correct = record->outcome == Outcome::kCorrect;
+    if (is_expected_failure(report_, scored_sample.record)) return Kind::kExpectedFailure;
+    if (!expected_instead(report_, scored_sample.record).empty())
+      return is_correct ? Kind::kUnexpectedPass : Kind::kFailed;
     if (is_exclusion(*record)) return Kind::kSkipped;
-    return record->outcome == Outcome::kCorrect ? Kind::kPassed : Kind::kFailed;
+    return is_correct ? Kind::kPassed : Kind::kFailed;
   }
 
   std::vector<Suite> suites_of() const {
@@ -128,13 +144,12 @@ class Junit {
           suites.emplace_back().name = row_name(report_, row);
         }
         Suite& suite = suites[place->second];
-        const Record* record = record_of(scored_sample);
-        const Kind kind = kind_of(record);
+        const Kind kind = kind_of(scored_sample);
         suite.scored_samples.push_back(scored_sample);
-        suite.failed += kind == Kind::kFailed ? 1 : 0;
+        suite.failed += is_failed(kind) ? 1 : 0;
         suite.faulty += kind == Kind::kFaulty ? 1 : 0;
-        suite.skipped += kind == Kind::kSkipped ? 1 : 0;
-        suite.seconds += seconds_of(record);
+        suite.skipped += is_skipped(kind) ? 1 : 0;
+        suite.seconds += seconds_of(record_of(scored_sample));
       }
     }
     return suites;
@@ -166,12 +181,24 @@ class Junit {
                         attribute(suite.name), attribute(entry.problem.str()), entry.sample,
                         seconds_of(record));
     if (record != nullptr) out_ << fmt::format(" file=\"{}\"", attribute(record->candidate));
-    switch (kind_of(record)) {
+    switch (kind_of(scored_sample)) {
       case Kind::kPassed:
         out_ << "/>\n";
         return;
       case Kind::kSkipped:
         out_ << fmt::format(">\n   <skipped message=\"{}\"/>\n", attribute(record->message));
+        break;
+      case Kind::kExpectedFailure:
+        out_ << fmt::format(
+            ">\n   <skipped type=\"expected_failure\" message=\"{}\"/>\n",
+            attribute(fmt::format("expected failure: {}{}{}",
+                                  outcome_text(record->outcome, record->cause),
+                                  record->message.empty() ? "" : ": ", record->message)));
+        break;
+      case Kind::kUnexpectedPass:
+        out_ << fmt::format(
+            ">\n   <failure type=\"unexpected_pass\" message=\"correct, expected {}\"/>\n",
+            expected_instead(report_, scored_sample.record));
         break;
       case Kind::kFaulty:
         out_ << fmt::format(">\n   <error type=\"{}\" message=\"{}\"/>\n",
@@ -183,14 +210,18 @@ class Junit {
         out_ << fmt::format(">\n   <failure type=\"{}{}\" message=\"{}\">{}</failure>\n",
                             to_string(record->outcome),
                             record->cause.empty() ? "" : "." + attribute(record->cause.str()),
-                            attribute(record->message), xml(text_of(*record)));
+                            attribute(record->message), xml(text_of(scored_sample.record)));
     }
     out_ << "  </testcase>\n";
   }
 
-  /// A failure's text for people: the message, the findings and the start of the log.
-  std::string text_of(const Record& record) {
+  /// A failure's text for people: the message, the expected outcome, the findings and the start of
+  /// the log.
+  std::string text_of(std::size_t index) {
+    const Record& record = report_.run.records[index];
     std::string text = printable(failure_text(record));
+    if (const std::string instead = expected_instead(report_, index); !instead.empty())
+      text += "\nexpected: " + instead;
     const std::vector<Finding> findings =
         record.findings_count > 0 ? details_.whole(record).findings : std::vector<Finding>();
     for (const Finding& finding : findings) text += "\n" + printable(finding.message);

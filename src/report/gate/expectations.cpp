@@ -102,6 +102,27 @@ Expectations read_expectations(const std::filesystem::path& file) {
   return expected;
 }
 
+void expect(Report& report, const Expectations& expected) {
+  for (const std::size_t index : report.judged) {
+    const auto found = find(expected.outcomes, report.run.records[index].candidate);
+    if (found != expected.outcomes.end()) report.expected[index] = found->second;
+  }
+}
+
+bool is_expected_failure(const Report& report, std::size_t record) {
+  const auto found = report.expected.find(record);
+  const Outcome outcome = report.run.records[record].outcome;
+  return found != report.expected.end() && outcome != Outcome::kCorrect &&
+         accepts(found->second, outcome);
+}
+
+std::string expected_instead(const Report& report, std::size_t record) {
+  const auto found = report.expected.find(record);
+  if (found == report.expected.end() || accepts(found->second, report.run.records[record].outcome))
+    return {};
+  return any_of(found->second);
+}
+
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected) {
   std::vector<std::string> sentences;
   std::set<std::string> used;

@@ -45,6 +45,13 @@ struct Expectations {
 /// Reads {candidate's file: outcome or list of outcomes}. Throws UsageError that names the text
 /// that it cannot read or the unknown outcome.
 Expectations read_expectations(const std::filesystem::path& file);
+/// Fills Report::expected.
+void expect(Report& report, const Expectations& expected);
+/// True if the record is not correct, and Report::expected accepts its outcome.
+bool is_expected_failure(const Report& report, std::size_t record);
+/// The outcomes that Report::expected wants in place of the record's: "mismatch or crash". Empty if
+/// it accepts the record's outcome or does not name it.
+std::string expected_instead(const Report& report, std::size_t record);
 /// One sentence for each candidate with another outcome, and for each file of a selected candidate
 /// that has no verdict. One sentence also if no sample has an expectation. Candidates without an
 /// expectation are not checked.

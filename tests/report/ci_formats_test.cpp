@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT
+// What JUnit and GitHub's annotations say of expected failures.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "report/approved.hpp"
+#include "report/gate/gate.hpp"
+#include "report/report_samples.hpp"
+
+namespace kbench {
+namespace {
+
+using test::written;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+
+/// The run without a GPU: 2_Softmax is correct, 19_ReLU a mismatch, 3_MatmulGelu unsupported.
+Report expecting(const decltype(Expectations::outcomes)& outcomes) {
+  Report report = build_report(samples::cpu_run(), {});
+  expect(report, {.file = "expected.json", .outcomes = outcomes});
+  return report;
+}
+
+/// The lines of `text` that contain `part`.
+std::string lines_with(const std::string& text, const std::string& part) {
+  std::istringstream in(text);
+  std::string found;
+  for (std::string line; std::getline(in, line);)
+    if (line.find(part) != std::string::npos) found += line + "\n";
+  return found;
+}
+
+/// The element of a test case.
+std::string case_of(const std::string& xml, const std::string& name) {
+  const std::size_t at = xml.find("name=\"" + name + "\"");
+  return at == std::string::npos ? "" : xml.substr(at, xml.find("<testcase", at) - at);
+}
+
+TEST(ExpectedFailures, AreSkippedInJunit) {
+  const std::string xml = written(expecting({{"19_ReLU/0.cu", {Outcome::kMismatch}}}), "junit");
+  EXPECT_THAT(case_of(xml, "level1/19_ReLU 0"),
+              AllOf(HasSubstr("<skipped type=\"expected_failure\" message=\"expected failure: "
+                              "mismatch, values: 3 of 64 elements"),
+                    Not(HasSubstr("<failure"))));
+  EXPECT_THAT(xml, HasSubstr("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""));
+}
+
+TEST(ExpectedFailures, HaveNoAnnotation) {
+  const Report report = expecting({{"19_ReLU/0.cu", {Outcome::kMismatch}}});
+  const std::string text = written(report, "github");
+  EXPECT_THAT(text, AllOf(Not(HasSubstr("file=alpha/level1/19_ReLU")),
+                          HasSubstr("file=alpha/level2/3_MatmulGelu")));
+  EXPECT_THAT(text, HasSubstr("2 of 3 (1 expected): 1 unsupported, opcode"));
+  EXPECT_THAT(written(expecting({{"19_ReLU/0.cu", {Outcome::kMismatch}},
+                                 {"3_MatmulGelu/0.cu", {Outcome::kUnsupported}}}),
+                      "github"),
+              AllOf(Not(HasSubstr("::error")), Not(HasSubstr("title=kbench failures"))));
+}
+
+TEST(ExpectedFailures, ThatPassFail) {
+  const Report report = expecting({{"2_Softmax/0.cu", {Outcome::kMismatch, Outcome::kCrash}}});
+  const std::string xml = written(report, "junit");
+  EXPECT_THAT(case_of(xml, "level1/2_Softmax 0"),
+              HasSubstr("<failure type=\"unexpected_pass\" message=\"correct, expected mismatch or "
+                        "crash\"/>"));
+  EXPECT_THAT(xml, HasSubstr("tests=\"3\" failures=\"3\" errors=\"0\" skipped=\"0\""));
+  EXPECT_THAT(written(report, "github"),
+              HasSubstr("::error file=alpha/level1/2_Softmax/0.cu,title=unexpected pass%3A "
+                        "level1/2_Softmax alpha 0::correct, expected mismatch or crash\n"));
+}
+
+TEST(ExpectedFailures, ThatFailOtherwiseFail) {
+  const Report report = expecting({{"19_ReLU/0.cu", {Outcome::kCrash}}});
+  EXPECT_THAT(
+      case_of(written(report, "junit"), "level1/19_ReLU 0"),
+      AllOf(HasSubstr("<failure type=\"mismatch.values\""), HasSubstr("\nexpected: crash")));
+  EXPECT_THAT(lines_with(written(report, "github"), "file=alpha/level1/19_ReLU"),
+              HasSubstr("got 0.25 (expected crash)"));
+}
+
+TEST(ExpectedFailures, AProblemThatFailsInsteadFails) {
+  Report report = build_report(samples::gpu_run(), {});
+  expect(report, {.file = "",
+                  .outcomes = {{"alpha/level2/3_MatmulGelu/0.cu", {Outcome::kCrash}},
+                               {"beta/level1/19_ReLU/1.cu", {Outcome::kHarnessFault}}}});
+  const std::string xml = written(report, "junit");
+  EXPECT_THAT(xml, HasSubstr("<failure type=\"problem_failure.random_reference\""));
+  EXPECT_THAT(xml, HasSubstr("<error type=\"harness_fault\""))
+      << "kbench's fault is never passed over";
+  EXPECT_THAT(written(report, "github"),
+              HasSubstr("::error file=alpha/level2/3_MatmulGelu/0.cu,title=problem failure%3A"));
+}
+
+}  // namespace
+}  // namespace kbench
