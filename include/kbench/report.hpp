@@ -31,6 +31,8 @@ struct ReportOptions {
   /// `--include-degenerate`: metrics also count problems for which a trivial answer passes.
   bool include_degenerate = false;
   Selection select = {};
+  /// The format `github` writes paths of candidates from this folder on; empty: as in the records.
+  std::filesystem::path github_workspace = {};
 };
 
 /// One row of the summary: a model over all problems, or over one level. A model has a row for each

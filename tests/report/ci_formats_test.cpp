@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: MIT
-// What JUnit and GitHub's annotations say of expected failures.
+// What JUnit and GitHub's annotations say of expected failures, and where annotations are shown.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
 
+#include "base/test_folder.hpp"
 #include "report/approved.hpp"
 #include "report/gate/gate.hpp"
 #include "report/report_samples.hpp"
@@ -92,6 +94,39 @@ TEST(ExpectedFailures, AProblemThatFailsInsteadFails) {
       << "kbench's fault is never passed over";
   EXPECT_THAT(written(report, "github"),
               HasSubstr("::error file=alpha/level2/3_MatmulGelu/0.cu,title=problem failure%3A"));
+}
+
+/// What the github format writes of one record, which is not correct.
+std::string annotated(Record record, const std::filesystem::path& workspace = {}) {
+  RunFile run;
+  run.headers = {samples::header("cpu")};
+  run.manifest = {samples::planned(record.model.c_str(), record.problem.c_str(), 1, record.sample)};
+  record.device = "cpu";
+  run.records = {std::move(record)};
+  ReportOptions options;
+  options.github_workspace = workspace;
+  const std::string text = written(build_report(run, options), "github");
+  return lines_with(text, " file=");
+}
+
+TEST(GithubAnnotations, HavePathsFromTheWorkspace) {
+  const test::ScratchFolder folder;
+  const auto here = std::filesystem::current_path();
+  Record record = samples::mismatch();
+  EXPECT_THAT(annotated(record, here), HasSubstr(" file=alpha/level1/19_ReLU/0.cu,"));
+  EXPECT_THAT(annotated(record, here.parent_path()),
+              HasSubstr(" file=" + here.filename().string() + "/alpha/level1/19_ReLU/0.cu,"));
+  EXPECT_THAT(annotated(record, here.parent_path().string() + "/"),
+              HasSubstr(" file=" + here.filename().string() + "/alpha/level1/19_ReLU/0.cu,"));
+  std::filesystem::create_directory_symlink(here, folder / "link");
+  EXPECT_THAT(annotated(record, folder / "link"), HasSubstr(" file=alpha/level1/19_ReLU/0.cu,"));
+  record.candidate = (here / "a/../mine/0.cu").string();
+  EXPECT_THAT(annotated(record, here), HasSubstr(" file=mine/0.cu,"));
+  record.candidate = (folder / "link/0.cu").string();
+  EXPECT_THAT(annotated(record, folder / "link"), HasSubstr(" file=0.cu,"));
+  record.candidate = "/elsewhere/0.cu";
+  EXPECT_THAT(annotated(record, here), HasSubstr(" file=/elsewhere/0.cu,"));
+  EXPECT_THAT(annotated(record), HasSubstr(" file=/elsewhere/0.cu,"));
 }
 
 }  // namespace

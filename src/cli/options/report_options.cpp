@@ -139,6 +139,7 @@ int report_on(RunFile run, const ReportArguments& arguments,
   ReportOptions options = arguments.options;
   options.select = selection_of(arguments.selections);
   fit_terminal(options.color, options.width);
+  if (const char* workspace = std::getenv("GITHUB_WORKSPACE")) options.github_workspace = workspace;
   const std::vector<ReportFile> report_files = report_files_of(arguments);
   // Never freed: the process ends here, and freeing a hundred thousand records takes time.
   Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT

@@ -2,7 +2,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <ostream>
+#include <system_error>
 
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
@@ -40,9 +42,25 @@ std::string property(std::string_view text) {
   return result;
 }
 
-void annotate(std::ostream& out, std::string_view severity, const Record& record, int line,
-              std::string_view what, std::string_view text) {
-  out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(record.candidate),
+/// The candidate's path from the workspace of GitHub Actions, as annotations need it. Unchanged if
+/// it is not in the workspace. A relative path is taken to be from the current folder.
+std::string path_of(const Report& report, const Record& record) {
+  namespace fs = std::filesystem;
+  const fs::path& workspace = report.options.github_workspace;
+  if (workspace.empty()) return record.candidate;
+  std::error_code ignored;
+  const fs::path path = fs::absolute(record.candidate, ignored).lexically_normal();
+  // The current folder has no links in its path, and the workspace may have some.
+  for (const fs::path& folder : {workspace, fs::weakly_canonical(workspace, ignored)}) {
+    const fs::path relative = path.lexically_relative(folder);
+    if (!relative.empty() && *relative.begin() != "..") return relative.string();
+  }
+  return record.candidate;
+}
+
+void annotate(const Report& report, std::ostream& out, std::string_view severity,
+              const Record& record, int line, std::string_view what, std::string_view text) {
+  out << fmt::format("::{} file={}{},title={}::{}\n", severity, property(path_of(report, record)),
                      line > 0 ? fmt::format(",line={}", line) : "",
                      property(fmt::format("{}: {}", what, candidate_name(record))),
                      command_text(text));
@@ -123,14 +141,14 @@ void write_error(const Report& report, std::ostream& out, const RunDetails& deta
   const Record& record = report.run.records[index];
   const std::string instead = expected_instead(report, index);
   if (record.outcome == Outcome::kCorrect)
-    return annotate(out, "error", record, 0, "unexpected pass",
+    return annotate(report, out, "error", record, 0, "unexpected pass",
                     fmt::format("correct, expected {}", instead));
   std::string why_none;
   const std::vector<Annotation> annotations = annotations_of(
       details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
   const auto annotation = std::ranges::find(annotations, "error", &Annotation::severity);
   const int line = annotation == annotations.end() ? 0 : annotation->line;
-  annotate(out, "error", record, line, outcome_text(record.outcome),
+  annotate(report, out, "error", record, line, outcome_text(record.outcome),
            failure_text(record) + (instead.empty() ? "" : fmt::format(" (expected {})", instead)));
 }
 
@@ -155,7 +173,8 @@ void write_warnings(const Report& report, std::ostream& out) {
     if (record.findings.empty()) continue;  // the run file has changed since it was read
     if (written++ >= kMostOfAKind) return;
     const Finding& finding = record.findings.front();
-    annotate(out, "warning", record, finding.line, outcome_text(record.outcome), finding.message);
+    annotate(report, out, "warning", record, finding.line, outcome_text(record.outcome),
+             finding.message);
   }
 }
 
