@@ -70,7 +70,12 @@ TEST(Annotations, ComeFromTheMessageWhereNoLogHasAnError) {
   EXPECT_THAT(
       annotations_of(record_of("a.cu", "line 29: no conversion"), "a.cu(29): error: no conversion"),
       SizeIs(1));
-  EXPECT_THAT(annotations_of(record_of("a.cu", "lines 5: x"), ""), IsEmpty());
+  EXPECT_THAT(annotations_of(record_of("m/a.cu", "a.cu, line 5: x"), ""),
+              ElementsAre(annotation(5, "error", "x")));
+  EXPECT_THAT(annotations_of(record_of("m/a.py", "a.py:12: not valid Python: x"), ""),
+              ElementsAre(annotation(12, "error", "not valid Python: x")));
+  for (const char* message : {"lines 5: x", "b.cu, line 5: x", "b.cu:5: x", "a.cu:x", "a.cu: 5: x"})
+    EXPECT_THAT(annotations_of(record_of("m/a.cu", message), ""), IsEmpty()) << message;
 }
 
 TEST(Annotations, FindingsAreMarkedAndFaultsAreErrors) {

@@ -129,5 +129,46 @@ TEST(GithubAnnotations, HavePathsFromTheWorkspace) {
   EXPECT_THAT(annotated(record), HasSubstr(" file=/elsewhere/0.cu,"));
 }
 
+Finding finding_in(const Record& record, const char* kind, int line) {
+  Finding finding;
+  finding.kind = kind;
+  finding.file = record.candidate;
+  finding.line = line;
+  finding.message = "two threads write";
+  return finding;
+}
+
+TEST(GithubAnnotations, HaveTheLineThatTheRecordKnows) {
+  Record compile = samples::failed(Outcome::kCompileFailure, "syntax_error", "line 23: no such");
+  EXPECT_THAT(annotated(compile), HasSubstr("0.cu,line=23,"));
+  compile.message = "line 3, column 37: there is no `xs`";
+  EXPECT_THAT(annotated(compile), HasSubstr("0.cu,line=3,"));
+  compile.message = "0.cu, line 14: expected a \";\" (in vector.h, line 3)";
+  EXPECT_THAT(annotated(compile), HasSubstr("0.cu,line=14,"));
+  compile.message = "vector.h, line 3: expected a \";\"";
+  EXPECT_THAT(annotated(compile), HasSubstr("0.cu,title="));
+
+  Record fault = samples::failed(Outcome::kIllegalWrite, "out_of_bounds_write", "a write");
+  fault.findings = {finding_in(fault, kFaultFinding, 9)};
+  EXPECT_THAT(annotated(fault), HasSubstr("0.cu,line=9,"));
+  Record race = samples::mismatch();
+  race.findings = {finding_in(race, "global_race", 12)};
+  race.findings_count = 1;
+  EXPECT_THAT(annotated(race), HasSubstr("::error file=alpha/level1/19_ReLU/0.cu,line=12,"));
+}
+
+TEST(GithubAnnotations, OfFindingsAreInTheCandidatesFile) {
+  Record record = samples::correct();
+  Finding other = finding_in(record, "global_race", 7);
+  other.file = "cub/block_scan.cuh";
+  other.message = "in a header";
+  record.findings = {other};
+  record.findings_count = 1;
+  EXPECT_THAT(annotated(record), AllOf(HasSubstr("::warning file=alpha/level1/19_ReLU/0.cu,title="),
+                                       HasSubstr("in a header")));
+  record.findings.push_back(finding_in(record, "global_race", 12));
+  EXPECT_THAT(annotated(record), AllOf(HasSubstr("0.cu,line=12,"), HasSubstr("two threads write")));
+}
+
 }  // namespace
 }  // namespace kbench

@@ -107,6 +107,7 @@ inline RunFile cpu_run() {
   const Record observed = samples::observed();
   watched.flags = observed.flags;
   watched.findings = observed.findings;
+  watched.findings.front().file = watched.candidate;
   watched.findings_count = 4;
   watched.profile = observed.profile;
   watched.estimate = observed.estimate;

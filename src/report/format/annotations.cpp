@@ -107,11 +107,15 @@ void add_of_log(std::string_view log, std::string_view file, std::vector<Annotat
   }
 }
 
-/// Parses "line 7, column 3: …".
-void add_of_message(std::string_view message, std::vector<Annotation>& annotations) {
-  if (!take(message, "line ")) return;
+/// Parses "line 7, column 3: …", and after the name of the candidate's file ", line 7: …", ":7: …"
+/// or ":7:3: …".
+void add_of_message(std::string_view message, std::string_view file,
+                    std::vector<Annotation>& annotations) {
+  const bool is_named = !file.empty() && take(message, file);
+  if (!take(message, is_named ? ", line " : "line ") && !(is_named && take(message, ":"))) return;
   Annotation annotation{.line = take_line(message), .severity = kError, .text = {}};
-  if (take(message, ", column ")) take_line(message);
+  if (take(message, ", column ") || (is_named && !message.starts_with(": ") && take(message, ":")))
+    take_line(message);
   if (annotation.line == 0 || !take(message, ": ")) return;
   annotation.text = printable(message);
   annotations.push_back(std::move(annotation));
@@ -122,19 +126,33 @@ void add_of_message(std::string_view message, std::vector<Annotation>& annotatio
 std::vector<Annotation> annotations_of(const Record& record, std::string_view log) {
   std::vector<Annotation> annotations;
   for (const Finding& finding : record.findings) {
-    if (finding.line < 1 || finding.file.str() != record.candidate) continue;
+    if (!is_in_file(finding, record)) continue;
     annotations.push_back({.line = finding.line,
                            .severity = is_fault(finding) ? kError : kWarning,
                            .text = printable(finding.message)});
   }
   // Compilers print the whole path or only the file's name.
-  add_of_log(log, std::filesystem::path(record.candidate).filename().string(), annotations);
+  const std::string file = std::filesystem::path(record.candidate).filename().string();
+  add_of_log(log, file, annotations);
   if (std::ranges::find(annotations, kError, &Annotation::severity) == annotations.end())
-    add_of_message(record.message, annotations);
+    add_of_message(record.message, file, annotations);
   std::ranges::stable_sort(annotations, {}, &Annotation::line);
   const auto same = std::ranges::unique(annotations);
   annotations.erase(same.begin(), same.end());
   return annotations;
+}
+
+int failure_line(const Record& record, std::string_view log) {
+  const std::vector<Annotation> annotations = annotations_of(record, log);
+  const auto error = std::ranges::find(annotations, kError, &Annotation::severity);
+  if (error != annotations.end()) return error->line;
+  const auto finding = std::ranges::find_if(
+      record.findings, [&](const Finding& one) { return is_in_file(one, record); });
+  return finding == record.findings.end() ? 0 : finding->line;
+}
+
+bool is_in_file(const Finding& finding, const Record& record) {
+  return finding.line > 0 && finding.file.str() == record.candidate;
 }
 
 std::string log_of(const nlohmann::json& details) {

@@ -22,8 +22,13 @@ struct Annotation {
 
 /// The annotations of a candidate by line: from its findings, and from messages of compilers
 /// (NVRTC, nvcc, GCC, Clang) and Python about its file in `log`. If none is an error, also from its
-/// own message ("line 7, column 3: …"). After 50 annotations, the log adds no more.
+/// own message ("line 7, column 3: …", "0.cu, line 7: …", "0.py:7: …"). After 50 annotations, the
+/// log adds no more.
 std::vector<Annotation> annotations_of(const Record& record, std::string_view log);
+/// The line to show a failure at: that of its first error, else of its first finding; 0: unknown.
+int failure_line(const Record& record, std::string_view log);
+/// True if the finding has a line of the candidate's own file.
+bool is_in_file(const Finding& finding, const Record& record);
 
 /// In bytes. A report does not read longer details, because a run may have thousands of them.
 inline constexpr std::uint64_t kLongestDetails = 16u << 20;

@@ -144,10 +144,8 @@ void write_error(const Report& report, std::ostream& out, const RunDetails& deta
     return annotate(report, out, "error", record, 0, "unexpected pass",
                     fmt::format("correct, expected {}", instead));
   std::string why_none;
-  const std::vector<Annotation> annotations = annotations_of(
-      details.whole(record), log_of(details.details(record, why_none, kLongestDetails)));
-  const auto annotation = std::ranges::find(annotations, "error", &Annotation::severity);
-  const int line = annotation == annotations.end() ? 0 : annotation->line;
+  const int line = failure_line(details.whole(record),
+                                log_of(details.details(record, why_none, kLongestDetails)));
   annotate(report, out, "error", record, line, outcome_text(record.outcome),
            failure_text(record) + (instead.empty() ? "" : fmt::format(" (expected {})", instead)));
 }
@@ -172,9 +170,11 @@ void write_warnings(const Report& report, std::ostream& out) {
     const Record record = details.whole(report.run.records[index]);
     if (record.findings.empty()) continue;  // the run file has changed since it was read
     if (written++ >= kMostOfAKind) return;
-    const Finding& finding = record.findings.front();
-    annotate(report, out, "warning", record, finding.line, outcome_text(record.outcome),
-             finding.message);
+    const auto own = std::ranges::find_if(
+        record.findings, [&](const Finding& finding) { return is_in_file(finding, record); });
+    const bool has_line = own != record.findings.end();
+    annotate(report, out, "warning", record, has_line ? own->line : 0, outcome_text(record.outcome),
+             has_line ? own->message : record.findings.front().message);
   }
 }
 
