@@ -33,6 +33,8 @@ struct ReportOptions {
   Selection select = {};
   /// The format `github` writes paths of candidates from this folder on; empty: as in the records.
   std::filesystem::path github_workspace = {};
+  bool latex_levels = false;     ///< the format `latex` also has a row per level
+  bool latex_intervals = false;  ///< and the metrics' intervals
 };
 
 /// One row of the summary: a model over all problems, or over one level. A model has a row for each

@@ -2,22 +2,33 @@
 #include "kbench/report.hpp"
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/options/option_checks.hpp"
 #include "cli/options/report_options.hpp"
 #include "kbench/run_file.hpp"
 
 namespace kbench::cli {
 namespace {
 
+constexpr const char* kLevels = "levels";
+constexpr const char* kIntervals = "intervals";
+
 struct Arguments {
   std::vector<std::filesystem::path> runs, audits;
+  std::vector<std::string> latex;
   ReportArguments report;
 };
 
-int report(const Arguments& arguments) {
+int report(Arguments& arguments) {
   check_words(arguments.report);
+  const auto adds = [&](std::string_view name) {
+    return std::ranges::find(arguments.latex, name) != arguments.latex.end();
+  };
+  arguments.report.options.latex_levels = adds(kLevels);
+  arguments.report.options.latex_intervals = adds(kIntervals);
   std::optional<AuditFile> audits;
   if (!arguments.audits.empty()) audits = read_audits(arguments.audits);
   return report_on(read_runs(arguments.runs), arguments.report, audits);
@@ -41,6 +52,13 @@ Subcommand add_report(CLI::App& app) {
       ->add_flag("--quiet", arguments->report.options.quiet,
                  "on the console, show only the summary and the number of failures by cause")
       ->excludes("--verbose");
+  command
+      ->add_option(
+          "--latex", arguments->latex,
+          "what the LaTeX table also has: a row per level, 95 % intervals; may be repeated")
+      ->check(one_of({kLevels, kIntervals}))
+      ->delimiter(',')
+      ->allow_extra_args(false);
   command->add_option("--baseline", arguments->report.options.baseline,
                       "the baseline of speedups (default: the run's first)");
   return {command, [arguments] { return report(*arguments); }};

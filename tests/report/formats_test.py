@@ -101,7 +101,8 @@ def latex(text, run):
 
 def typeset(text):
     """pdfTeX sets it without an error, and nothing leaves the page."""
-    if shutil.which("pdflatex") is None:
+    if shutil.which("pdflatex") is None or subprocess.run(
+            ["kpsewhich", "booktabs.sty"], capture_output=True, check=False).returncode != 0:
         return
     with tempfile.TemporaryDirectory(prefix="kbench_latex_") as folder:
         (pathlib.Path(folder) / "report.tex").write_text(

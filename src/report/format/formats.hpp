@@ -24,7 +24,8 @@ void write_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 void write_junit(const Report& report, std::ostream& out);
 /// Workflow commands of GitHub Actions: failures at the candidate's line, a notice per model.
 void write_github(const Report& report, std::ostream& out);
-/// A table for a paper (booktabs).
+/// A table for a paper: models by metrics, the best of a column in bold. The first line, a comment,
+/// names the packages that it needs.
 void write_latex(const Report& report, std::ostream& out);
 /// For a browser: one self-contained page with charts, a table that sorts and filters, and
 /// everything about each candidate.
