@@ -199,10 +199,6 @@ inline constexpr std::size_t kRecordFindings = 3;
 /// Most findings that are kept of a candidate.
 inline constexpr std::size_t kMaxFindings = 20;
 
-/// The flags that `--require clean` rejects: those that findings raise, and the flag of kernels
-/// that read a clock.
-std::span<const std::string_view> unclean_flags();
-
 /// Record::judge of kbench's own verdicts.
 inline constexpr const char* kOwnJudge = "kbench";
 /// Record::judge of kbench's own verdicts on models in eval mode (`--eval-mode`). Such a verdict

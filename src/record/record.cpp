@@ -115,12 +115,6 @@ void write_observations(const Record& record, json& line) {
 
 }  // namespace
 
-std::span<const std::string_view> unclean_flags() {
-  static constexpr std::string_view kFlags[] = {"uninitialized_read", "barrier_divergence",
-                                                "shared_race", "global_race", "read_clock"};
-  return kFlags;
-}
-
 json to_json(const Finding& finding) {
   return {{"kind", finding.kind.str()},     {"kernel", finding.kernel.str()},
           {"file", finding.file.str()},     {"line", finding.line},

@@ -13,6 +13,7 @@
 #include <set>
 
 #include "base/text.hpp"
+#include "record/flags.hpp"
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
 #include "report/model/observed.hpp"
@@ -93,7 +94,7 @@ class CandidatePage : private ConsoleLines {
     fact("candidate", record_.candidate);
     fact("kind", to_string(record_.kind));
     fact("class", record_.outcome == Outcome::kCorrect ? record_.kernel_class.str() : "");
-    fact("flags", fmt::format("{}", fmt::join(record_.flags, ", ")));
+    for (const std::string& flag : record_.flags) fact("flag", flag_text(flag));
     if (record_.degenerate_problem && !record_.degenerate_problem->empty())
       fact("degenerate", fmt::format("its problem's whole check passes {}",
                                      fmt::join(*record_.degenerate_problem, ", ")));
@@ -116,6 +117,14 @@ class CandidatePage : private ConsoleLines {
                      record_.ended_at ? point_in_time(*record_.ended_at) + ", " : std::string(),
                      duration(record_.seconds * 1e3)));
     fact("hash", record_.candidate_hash.substr(0, 16));
+  }
+
+  /// A newer kbench may have raised a flag that this one does not know.
+  static std::string flag_text(const std::string& name) {
+    const FlagRow* const row = find_flag(name);
+    if (row == nullptr) return name;
+    return fmt::format("{}: {}{}{}", name, row->meaning, row->what_to_do.empty() ? "" : "; ",
+                       row->what_to_do);
   }
 
   std::string weights_text() const {

@@ -44,7 +44,7 @@ struct EvaluationRequest {
   double call_limit_s = 0;   ///< a lower limit of a call, as from a plan; 0: none
   bool find_written_source =
       false;                   ///< a second run after a crash, to find the input that was written
-  bool require_clean = false;  ///< reject a candidate with one of unclean_flags()
+  bool require_clean = false;  ///< reject a candidate with a flag that is_unclean
   bool require_own = false;    ///< reject a candidate unless only its own kernels compute
   bool all_trials = false;     ///< run all trials even after a clear failure
   bool profile = false;        ///< make one more call, in which its work is counted

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "kbench/error.hpp"
+#include "record/flags.hpp"
 #include "worker/device/findings.hpp"
 #include "worker/judge/evaluation.hpp"
 
@@ -31,6 +33,8 @@ std::string text_of(const char (&field)[size]) {
 }  // namespace
 
 void Evaluation::flag(std::string_view name) {
+  if (find_flag(name) == nullptr)
+    throw Error(fmt::format("the flag {} has no row in src/record/flags.cpp", name));
   auto& flags = verdict_.record.flags;
   if (std::ranges::find(flags, name) == flags.end()) flags.emplace_back(name);
 }
@@ -40,23 +44,23 @@ void Evaluation::take_findings(std::string_view bytes) {
   for (const auto& body : bodies_of<protocol::FindingBody>(bytes))
     findings.push_back(from_body(body));
   for (const Finding& finding : findings) {
-    const auto unclean = unclean_flags();
-    if (std::ranges::find(unclean, finding.kind.str()) != unclean.end()) flag(finding.kind.str());
+    const FlagRow* const row = find_flag(finding.kind.str());
+    if (row != nullptr && row->is_unclean) flag(row->name);
   }
   merge(verdict_.findings, findings);
 }
 
 void Evaluation::check_clean() const {
   if (!request_.require_clean) return;
-  const auto& flags = verdict_.record.flags;
-  for (const std::string_view unclean : unclean_flags()) {
-    if (std::ranges::find(flags, unclean) == flags.end()) continue;
-    const auto finding = std::ranges::find(verdict_.findings, unclean,
+  const auto& raised = verdict_.record.flags;
+  for (const FlagRow& row : flags()) {
+    if (!row.is_unclean || std::ranges::find(raised, row.name) == raised.end()) continue;
+    const auto finding = std::ranges::find(verdict_.findings, row.name,
                                            [](const Finding& f) { return f.kind.str(); });
     throw CandidateFailure{Outcome::kRejected, "not_clean",
                            finding != verdict_.findings.end()
-                               ? fmt::format("{}: {}", unclean, finding->message)
-                               : fmt::format("{}: a kernel read a clock", unclean)};
+                               ? fmt::format("{}: {}", row.name, finding->message)
+                               : fmt::format("{}: {}", row.name, row.meaning)};
   }
 }
 
