@@ -91,6 +91,10 @@ TEST_F(ReportCommand, ExpectedOutcomesAreWrittenAndHeldTo) {
   const auto other = report("cpu.jsonl", {"--expect", expected, "--format", "csv"});
   EXPECT_EQ(other.status.code, kGate);
   EXPECT_THAT(other.error, HasSubstr("alpha/level1/19_ReLU/0.cu: mismatch, expected correct"));
+  // The formats know of expectations too.
+  folder_.write("expected.json", R"({"19_ReLU/0.cu": "mismatch", "2_Softmax/0.cu": "crash"})");
+  EXPECT_THAT(report("cpu.jsonl", {"--expect", expected, "--format", "junit"}).output,
+              AllOf(HasSubstr("expected_failure"), HasSubstr("unexpected_pass")));
   folder_.write("expected.json", "{");
   EXPECT_EQ(report("none.jsonl", {"--expect", expected}).status.code, kUsage)
       << "what is wrong with it is said before the run is read";
@@ -163,12 +167,30 @@ TEST_F(ReportCommand, WhatIsExportedIsChosenByThePlanAlone) {
 TEST_F(ReportCommand, TheStepSummaryOfActionsIsAppendedTo) {
   folder_.write("summary.md", "before\n");
   ::setenv("GITHUB_STEP_SUMMARY", path("summary.md").c_str(), 1);
+  ::unsetenv("GITHUB_WORKSPACE");
   const auto result = report("gpu.jsonl", {"--format", "github"});
   ::unsetenv("GITHUB_STEP_SUMMARY");
   ASSERT_EQ(result.status.code, 0) << result.error;
   EXPECT_THAT(result.output, HasSubstr("::error file=alpha/level1/19_ReLU/1.cu"));
   EXPECT_THAT(contents(path("summary.md")),
               AllOf(testing::StartsWith("before\n# kbench: INCOMPLETE"), HasSubstr("## Failures")));
+}
+
+TEST_F(ReportCommand, AnnotationsHavePathsFromTheWorkspaceOfActions) {
+  const auto here = std::filesystem::current_path();
+  ::setenv("GITHUB_WORKSPACE", here.parent_path().c_str(), 1);
+  const auto result = report("gpu.jsonl", {"--format", "github"});
+  ::unsetenv("GITHUB_WORKSPACE");
+  EXPECT_THAT(result.output, HasSubstr("::error file=" + here.filename().string() + "/alpha/"));
+}
+
+TEST_F(ReportCommand, TheTableForAPaperHasLevelsAndIntervalsIfAskedFor) {
+  const auto result = report("gpu.jsonl", {"--format", "latex", "--latex", "levels,intervals"});
+  ASSERT_EQ(result.status.code, 0) << result.error;
+  EXPECT_THAT(result.output, AllOf(HasSubstr("level 1 &"), HasSubstr("\\scriptsize")));
+  EXPECT_THAT(report("gpu.jsonl", {"--format", "latex"}).output,
+              AllOf(Not(HasSubstr("level 1 &")), Not(HasSubstr("\\scriptsize"))));
+  EXPECT_THAT(report("gpu.jsonl", {"--latex", "level"}).error, HasSubstr("did you mean levels?"));
 }
 
 TEST_F(ReportCommand, ShowTellsOfOneCandidate) {
