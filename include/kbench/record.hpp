@@ -158,7 +158,7 @@ struct CompileInfo {
   Interned fallback;             ///< why nvcc was used in place of the source splitter; else empty
 };
 
-/// Where a record's raw measurements and log stand in the details file.
+/// The place of a line in the details file: a record's raw measurements and log, or a source.
 struct DetailsRef {
   std::uint64_t offset = 0, length = 0;  ///< bytes in <run>.details.jsonl
 };
@@ -256,8 +256,9 @@ struct Record {
   /// Time of its verdict, in seconds since 1970 (UTC); none in files of older versions.
   MaybeNumber ended_at = {};
   std::optional<DetailsRef> details;
-  RecordPlace place;  ///< in the files that it was read from; not part of its line
-  LeftInLine left;    ///< also not part of its line
+  std::optional<DetailsRef> source;  ///< set if the candidate came by standard input
+  RecordPlace place;                 ///< in the files that it was read from; not part of its line
+  LeftInLine left;                   ///< also not part of its line
   /// The least t with which allclose(rtol = t, atol = t) holds in all trials; infinity if it never
   /// does; none if unknown. read_runs() computes it from all trials, of which it then keeps only
   /// one in `correctness`. Not part of the line.

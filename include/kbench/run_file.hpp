@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <unordered_map>
 #include <unordered_set>
 #include <vector>
 
@@ -77,7 +78,7 @@ RunFile read_runs(const std::vector<std::filesystem::path>& paths);
 /// again, and so is a candidate whose package was missing, because the machine may have it by then.
 std::unordered_set<std::string> resumable_keys(const RunFile& run);
 
-/// The file with the raw measurements and logs of the run file `path`: run.jsonl →
+/// The file with the raw measurements, logs and sources of the run file `path`: run.jsonl →
 /// run.details.jsonl, in the same folder.
 std::filesystem::path details_path(const std::filesystem::path& path);
 
@@ -101,6 +102,11 @@ class RunWriter {
   /// throws kbench::Error that says what was kept. After a torn line, the next write starts on a
   /// new line, so a torn line never spoils a good one.
   std::string write(Record record, const nlohmann::json& details);
+  /// Keeps the source of a candidate that is not a file, once for each `candidate_hash`. Records of
+  /// that hash that are written later point at it.
+  void keep_source(const std::string& candidate_hash, const std::string& source);
+  /// Takes over the sources that `earlier`, the content of this file, has kept.
+  void take_sources(const RunFile& earlier);
   /// The `end` line: the run finished. It publishes the secret, so that the inputs can be drawn
   /// again.
   void write_end(const std::string& secret, bool complete);

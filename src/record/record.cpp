@@ -93,6 +93,10 @@ json to_json(const TimeEstimate& estimate) {
           {"ratio", number_or_null(estimate.ratio())}};
 }
 
+json to_json(const DetailsRef& place) {
+  return {{"offset", place.offset}, {"length", place.length}};
+}
+
 /// Fields that newer minor versions of the schema have added.
 void write_observations(const Record& record, json& line) {
   json findings = json::array();
@@ -202,9 +206,8 @@ json to_json(const Record& record) {
     for (const Speedup& speedup : record.speedup) line["speedup"].push_back(to_json(speedup));
   }
   write_observations(record, line);
-  if (record.details) {
-    line["details"] = {{"offset", record.details->offset}, {"length", record.details->length}};
-  }
+  if (record.details) line["details"] = to_json(*record.details);
+  if (record.source) line["source"] = to_json(*record.source);
   return line;
 }
 

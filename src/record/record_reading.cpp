@@ -35,6 +35,14 @@ WrongElement wrong_element_from(const Fields& fields) {
   return wrong;
 }
 
+std::optional<DetailsRef> maybe_details_ref(const Fields& fields, std::string_view field) {
+  const auto value = fields.maybe(field);
+  if (!value) return std::nullopt;
+  const Fields place(*value);
+  return DetailsRef{.offset = place.integer<std::uint64_t>("offset"),
+                    .length = place.integer<std::uint64_t>("length")};
+}
+
 TrialResult trial_from(const Fields& fields) {
   TrialResult trial;
   trial.trial = fields.integer<int>("trial");
@@ -264,11 +272,8 @@ Record record_from(JsonView line, Trials trials) {
   read_measurements(fields, record);
   read_sizes(fields, record);
   read_observations(fields, trials, record);
-  if (const auto value = fields.maybe("details")) {
-    const Fields details(*value);
-    record.details = {.offset = details.integer<std::uint64_t>("offset"),
-                      .length = details.integer<std::uint64_t>("length")};
-  }
+  record.details = maybe_details_ref(fields, "details");
+  record.source = maybe_details_ref(fields, "source");
   return record;
 }
 

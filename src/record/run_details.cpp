@@ -100,12 +100,16 @@ const Fd& RunDetails::opened(const std::filesystem::path& path) const {
   return open_.emplace(path, Fd(::open(path.c_str(), O_RDONLY | O_CLOEXEC))).first->second;
 }
 
+bool RunDetails::is_from_file(const Record& record) const {
+  return record.place.length > 0 && record.place.file < files_.size();
+}
+
 /// The record's line, valid until this thread's next call. Empty if the record does not come from a
 /// file, or the file has changed.
 std::string_view RunDetails::line_text(const Record& record) const {
   thread_local std::string text;
   const RecordPlace& place = record.place;
-  if (place.length == 0 || place.file >= files_.size()) return {};
+  if (!is_from_file(record)) return {};
   const Fd& file = opened(files_[place.file]);
   if (!file || !read_part(file, place.offset, place.length, text)) return {};
   return text;
@@ -144,11 +148,9 @@ std::vector<std::string> RunDetails::fields(const Record& record,
   return texts;
 }
 
-nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
-                                   std::uint64_t at_most) const {
-  why_none.clear();
-  if (!record.details || record.place.length == 0 || record.place.file >= files_.size()) return {};
-  const auto& [offset, length] = *record.details;
+nlohmann::json RunDetails::object_at(const Record& record, const DetailsRef& place,
+                                     std::string& why_none, std::uint64_t at_most) const {
+  const auto& [offset, length] = place;
   const std::filesystem::path path = details_path(files_[record.place.file]);
   const Fd& file = opened(path);
   if (!file) {
@@ -168,11 +170,28 @@ nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
     return {};
   }
   std::string text;
-  nlohmann::json details = read_part(file, offset, length, text)
-                               ? nlohmann::json::parse(text, nullptr, false)
-                               : nlohmann::json::object();
-  if (details.is_object()) return details;
+  nlohmann::json object = read_part(file, offset, length, text)
+                              ? nlohmann::json::parse(text, nullptr, false)
+                              : nlohmann::json::object();
+  if (object.is_object()) return object;
   why_none = fmt::format("{} contains other data in their place", path.string());
+  return {};
+}
+
+nlohmann::json RunDetails::details(const Record& record, std::string& why_none,
+                                   std::uint64_t at_most) const {
+  why_none.clear();
+  if (!record.details || !is_from_file(record)) return {};
+  return object_at(record, *record.details, why_none, at_most);
+}
+
+std::string RunDetails::source(const Record& record, std::string& why_none) const {
+  why_none.clear();
+  if (!record.source || !is_from_file(record)) return {};
+  const nlohmann::json kept = object_at(record, *record.source, why_none, UINT64_MAX);
+  const auto found = kept.is_object() ? kept.find("source") : kept.end();
+  if (found != kept.end() && found->is_string()) return found->get<std::string>();
+  why_none = fmt::format("{} does not have it", details_path(files_[record.place.file]).string());
   return {};
 }
 

@@ -39,11 +39,18 @@ class RunDetails {
   nlohmann::json details(const Record& record, std::string& why_none,
                          std::uint64_t at_most = UINT64_MAX) const;
 
+  /// The source of a candidate that came by standard input (Record::source); empty for any other.
+  /// If it should exist, `why_none` gets the reason.
+  std::string source(const Record& record, std::string& why_none) const;
+
  private:
   std::vector<std::filesystem::path> files_;
   mutable std::mutex mutex_;
   mutable std::map<std::filesystem::path, Fd> open_;  // map nodes never move
 
+  bool is_from_file(const Record& record) const;
+  nlohmann::json object_at(const Record& record, const DetailsRef& place, std::string& why_none,
+                           std::uint64_t at_most) const;
   std::string_view line_text(const Record& record) const;
   const Fd& opened(const std::filesystem::path& path) const;
 };

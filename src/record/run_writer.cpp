@@ -52,8 +52,13 @@ struct RunWriter::Impl {
         file.path().string(), std::strerror(error), records));
   }
 
+  DetailsRef append_details(const std::string& text) {
+    return {.offset = append_text(*details, text), .length = text.size()};
+  }
+
   LineFile run;
   std::optional<LineFile> details;
+  std::unordered_map<std::string, DetailsRef> sources;  ///< by candidate_hash
   std::size_t records = 0;
 };
 
@@ -81,15 +86,29 @@ void RunWriter::write(const std::vector<ManifestEntry>& manifest) {
 }
 
 std::string RunWriter::write(Record record, const nlohmann::json& details) {
-  if (!details.is_null()) {
-    const std::string text = dumped(details);
-    record.details =
-        DetailsRef{.offset = impl_->append_text(*impl_->details, text), .length = text.size()};
-  }
+  if (!details.is_null()) record.details = impl_->append_details(dumped(details));
+  if (const auto kept = impl_->sources.find(record.candidate_hash); kept != impl_->sources.end())
+    record.source = kept->second;
   std::string line = dumped(to_json(record));
   impl_->append_text(impl_->run, line);
   ++impl_->records;
   return line;
+}
+
+void RunWriter::keep_source(const std::string& candidate_hash, const std::string& source) {
+  if (impl_->sources.contains(candidate_hash)) return;
+  impl_->sources.emplace(
+      candidate_hash, impl_->append_details(dumped(
+                          nlohmann::json{{"candidate_hash", candidate_hash}, {"source", source}})));
+}
+
+void RunWriter::take_sources(const RunFile& earlier) {
+  const std::uint64_t size = impl_->details->size();
+  for (const Record& record : earlier.records) {
+    const auto& source = record.source;
+    if (source && source->offset <= size && source->length <= size - source->offset)
+      impl_->sources.emplace(record.candidate_hash, *source);
+  }
 }
 
 void RunWriter::write_end(const std::string& secret, bool complete) {

@@ -6,6 +6,7 @@
 #include <csignal>
 
 #include "kbench/error.hpp"
+#include "record/run_details.hpp"
 #include "record/run_log_fixture.hpp"
 
 namespace kbench {
@@ -52,6 +53,49 @@ TEST_F(RunWriting, TextThatIsNotUtf8IsWrittenReadably) {
   const RunFile run = read_run(path_);
   ASSERT_THAT(run.records, SizeIs(1));
   EXPECT_THAT(run.records[0].message, HasSubstr("bad \xef\xbf\xbd byte"));
+}
+
+TEST_F(RunWriting, ASourceIsKeptOnceAlsoByTheRunThatGoesOn) {
+  Record streamed = samples::correct();
+  {
+    RunWriter writer(path_, false);
+    writer.write(header());
+    writer.keep_source(streamed.candidate_hash, "the source");
+    writer.write(streamed, nullptr);
+    Record file = samples::correct("alpha", "p", 1);
+    file.candidate_hash = "another";
+    writer.write(file, nullptr);
+  }
+  const std::string kept = contents(details_path(path_));
+  const RunFile earlier = read_run(path_);
+  EXPECT_FALSE(earlier.records[1].source);
+  {
+    RunWriter writer(path_, true);
+    writer.take_sources(earlier);
+    writer.keep_source(streamed.candidate_hash, "the source");
+    streamed.sample = 2;
+    writer.write(streamed, nullptr);
+  }
+  EXPECT_EQ(contents(details_path(path_)), kept);
+  const RunFile run = read_run(path_);
+  std::string why_none;
+  for (const std::size_t i : {0u, 2u})
+    EXPECT_EQ(RunDetails(run).source(run.records[i], why_none), "the source") << why_none;
+}
+
+TEST_F(RunWriting, ASourceThatWasLostIsKeptAgain) {
+  const Record streamed = samples::correct();
+  {
+    RunWriter writer(path_, false);
+    writer.write(header());
+    writer.keep_source(streamed.candidate_hash, "the source");
+    writer.write(streamed, nullptr);
+  }
+  std::filesystem::remove(details_path(path_));
+  RunWriter writer(path_, true);
+  writer.take_sources(read_run(path_));
+  writer.keep_source(streamed.candidate_hash, "the source");
+  EXPECT_THAT(contents(details_path(path_)), HasSubstr("the source"));
 }
 
 /// Makes the disk look full at `bytes` of each file, for the life of the object.

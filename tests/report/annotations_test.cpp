@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "base/test_folder.hpp"
+#include "kbench/run_file.hpp"
 #include "record/run_samples.hpp"
 
 namespace kbench::report {
@@ -110,14 +111,38 @@ TEST(SourceOf, IsTheFileThatWasJudgedAndNoOther) {
   const std::string path = (folder.path() / "a.cu").string();
   const std::string text = "__global__ void f() {}\n";
   std::ofstream(path) << text;
+  const RunDetails none{RunFile()};
   Record record = record_of(path);
   record.candidate_hash = sha256_hex(text);
-  EXPECT_EQ(source_of(record).text, text);
+  EXPECT_EQ(source_of(record, none).text, text);
   record.candidate_hash = sha256_hex("other");
-  EXPECT_EQ(source_of(record).text, "");
-  EXPECT_THAT(source_of(record).why_none, HasSubstr("changed"));
-  EXPECT_THAT(source_of(record_of("/etc/passwd")).text, IsEmpty()) << "no code, and not judged";
-  EXPECT_THAT(source_of(record_of("/no/such.cu")).why_none, HasSubstr("no such file"));
+  EXPECT_EQ(source_of(record, none).text, "");
+  EXPECT_THAT(source_of(record, none).why_none, HasSubstr("changed"));
+  EXPECT_THAT(source_of(record_of("/etc/passwd"), none).text, IsEmpty())
+      << "no code, and not judged";
+  EXPECT_THAT(source_of(record_of("/no/such.cu"), none).why_none, HasSubstr("no such file"));
+}
+
+TEST(SourceOf, IsInTheDetailsFileIfTheCandidateCameByStandardInput) {
+  const test::ScratchFolder folder;
+  const auto path = folder.path() / "run.jsonl";
+  const std::string text = "__global__ void f() {}\n";
+  {
+    RunWriter writer(path, false);
+    writer.write(RunHeader());
+    writer.keep_source(sha256_hex(text), text);
+    Record record = record_of("step-7/0");
+    record.candidate_hash = sha256_hex(text);
+    writer.write(record, nullptr);
+  }
+  const RunFile run = read_run(path);
+  const RunDetails files(run);
+  EXPECT_EQ(source_of(run.records.at(0), files).text, text);
+  Record other = run.records.at(0);
+  other.candidate_hash = sha256_hex("other");
+  EXPECT_EQ(source_of(other, files).text, "");
+  std::filesystem::resize_file(details_path(path), 10);
+  EXPECT_THAT(source_of(run.records.at(0), files).why_none, HasSubstr("run.details.jsonl"));
 }
 
 }  // namespace

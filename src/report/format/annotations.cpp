@@ -178,16 +178,22 @@ std::vector<std::string> first_lines(std::string_view log, std::size_t count) {
   return lines;
 }
 
-Source source_of(const Record& record) {
+Source source_of(const Record& record, const RunDetails& files) {
   std::error_code error;
-  if (!std::filesystem::is_regular_file(record.candidate, error))
+  if (!record.source && !std::filesystem::is_regular_file(record.candidate, error))
     return {.text = {}, .why_none = "there is no such file here"};
   try {
-    const Candidate candidate = read_candidate(record.candidate);
+    Source source;
+    Candidate candidate;
+    if (record.source)
+      candidate.source = files.source(record, source.why_none);
+    else
+      candidate = read_candidate(record.candidate);
     // A run file may name any file, so a source is shown only if it is the judged one.
-    if (candidate_hash(candidate) != record.candidate_hash)
-      return {.text = {}, .why_none = "the file has changed since"};
-    return {.text = candidate.source, .why_none = {}};
+    if (source.why_none.empty() && candidate_hash(candidate) != record.candidate_hash)
+      source.why_none = "the file has changed since";
+    if (source.why_none.empty()) source.text = std::move(candidate.source);
+    return source;
   } catch (const std::exception& fault) {
     return {.text = {}, .why_none = fault.what()};
   }

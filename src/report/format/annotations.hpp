@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "kbench/record.hpp"
+#include "record/run_details.hpp"
 
 /// A record's log, its source, and the annotations on lines of the source.
 namespace kbench::report {
@@ -44,7 +45,8 @@ struct Source {
   std::string text;
   std::string why_none;  ///< one clause: why there is no source
 };
-/// Reads the file that the record names, if it has not changed since it was judged.
-Source source_of(const Record& record);
+/// Reads it from the details file if the candidate came by standard input, else from the file that
+/// the record names, if that has not changed since it was judged.
+Source source_of(const Record& record, const RunDetails& files);
 
 }  // namespace kbench::report

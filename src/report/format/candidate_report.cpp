@@ -285,7 +285,7 @@ class CandidatePage : private ConsoleLines {
 
   /// Writes the annotated source lines, the lines around them, and the annotations.
   void source() {
-    const Source source = source_of(record_);
+    const Source source = source_of(record_, files_);
     if (!source.why_none.empty()) {
       labelled("", 2, "no source here: " + source.why_none);
       return;
@@ -371,7 +371,7 @@ nlohmann::json candidate_json(const RunFile& run, const Record& record) {
   std::string why_none;
   nlohmann::json details = files.details(record, why_none);
   nlohmann::json whole = files.line(record);
-  const auto source = report::source_of(record);
+  const auto source = report::source_of(record, files);
   return {{"record", whole.is_null() ? to_json(record) : std::move(whole)},
           {"details", std::move(details)},
           {"source", source.why_none.empty() ? nlohmann::json(source.text) : nlohmann::json()}};

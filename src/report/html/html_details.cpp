@@ -208,7 +208,7 @@ class Details {
 
   void add_source(const Record& record, json& page, json& cut) const {
     page["source"] = nullptr;
-    Source source = source_of(record);
+    Source source = source_of(record, files_);
     if (!source.why_none.empty()) {
       page["source_note"] = source.why_none;
       return;
@@ -216,7 +216,8 @@ class Details {
     const bool is_long = source.text.size() > budget_.source_bytes;
     if (is_long) cut.push_back("source");
     page["source"] = {
-        {"name", std::filesystem::path(record.candidate).filename().string()},
+        {"name", record.source ? record.candidate
+                               : std::filesystem::path(record.candidate).filename().string()},
         {"language", record.kind == CandidateKind::kModule ? "python" : "cuda"},
         {"text", is_long ? first_part(source.text, budget_.source_bytes) : source.text},
         {"cut", is_long}};
