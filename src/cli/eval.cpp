@@ -306,8 +306,7 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
          "--max-instructions", a.options.max_instructions,
          "limit of warp instructions for a launch in the CPU executor (default: only --timeout)")
       ->check(above_zero());
-  // words_of() in main.cpp joins `--profile` with its value. A problem that follows it is thus not
-  // mistaken for the value.
+  // command_words() joins `--profile` with its value, so a problem may follow it.
   app.add_option(
          "--profile", a.profile,
          "one more call per candidate: on the CPU it counts instructions, on a GPU it records the "

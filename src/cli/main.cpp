@@ -12,6 +12,7 @@
 
 #include "base/text.hpp"
 #include "base/version.hpp"
+#include "cli/command_words.hpp"
 #include "cli/commands.hpp"
 #include "cli/options/examples.hpp"
 #include "cli/terminal/exit_code.hpp"
@@ -52,17 +53,9 @@ std::string nearest_option(const CLI::App& app, int argc, char** argv) {
   return "";
 }
 
-/// The command line for CLI11, last word first. Joins `--profile` with its value. Only `ncu` is a
-/// value; any other word after it is a problem.
+/// The command line for CLI11, last word first.
 std::vector<std::string> words_of(int argc, char** argv) {
-  std::vector<std::string> words(argv + 1, argv + argc);
-  for (std::size_t i = 0; i < words.size() && words[i] != "--"; ++i) {
-    if (words[i] != "--profile") continue;
-    const bool by_ncu = i + 1 < words.size() && words[i + 1] == kbench::cli::kNcuProfile;
-    words[i] +=
-        std::string("=") + (by_ncu ? kbench::cli::kNcuProfile : kbench::cli::kKernelsProfile);
-    if (by_ncu) words.erase(words.begin() + static_cast<std::ptrdiff_t>(i) + 1);
-  }
+  auto words = kbench::cli::command_words({argv + 1, argv + argc});
   std::ranges::reverse(words);
   return words;
 }

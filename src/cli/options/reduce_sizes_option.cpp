@@ -19,7 +19,7 @@ void add_reduce_sizes_option(CLI::App& command, std::string& text) {
         }
       },
       "");
-  // This is a flag, so a problem's name can follow it.
+  // This is a flag, so a problem's name can follow it. command_words() joins it with its value.
   command
       .add_flag("--reduce-sizes{on},--full-sizes{off}", text,
                 "[=BYTES[,FLOP]]: halve constants of problems above these limits (64MiB,1GFLOP); "

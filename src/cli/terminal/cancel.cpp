@@ -14,7 +14,7 @@
 namespace kbench::cli {
 namespace {
 
-int cancel_fd = -1;
+int signalled_fd = -1;
 volatile std::sig_atomic_t seen = 0;
 
 /// `timeout`, make and others forward a signal that the whole process group has already received. A
@@ -36,14 +36,14 @@ void on_signal(int) {
   first_at_ms = now_ms();
   seen = 1;
   const std::uint64_t one = 1;
-  [[maybe_unused]] const auto written = write(cancel_fd, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(signalled_fd, &one, sizeof one);
 }
 
 }  // namespace
 
 int install_cancel() {
-  cancel_fd = eventfd(0, EFD_CLOEXEC);
-  if (cancel_fd < 0) throw Error("cannot create an eventfd for Ctrl-C");
+  signalled_fd = eventfd(0, EFD_CLOEXEC);
+  if (signalled_fd < 0) throw Error("cannot create an eventfd for Ctrl-C");
   struct sigaction action {};
   action.sa_handler = on_signal;
   for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaction(signal, &action, nullptr);
@@ -51,7 +51,7 @@ int install_cancel() {
   std::signal(SIGPIPE, SIG_IGN);
   // The same if a file reaches its size limit.
   std::signal(SIGXFSZ, SIG_IGN);
-  return cancel_fd;
+  return signalled_fd;
 }
 
 bool cancelled() { return seen != 0; }
