@@ -99,6 +99,7 @@ INSTANTIATE_TEST_SUITE_P(
                 {"eval", "--device", "cpu", "--resume", "--out", "DIR/candidate.cu"},
                 "candidate.cu"},
         Mistake{"StreamMixed", {"eval", "--candidates", "-", "--candidates", "DIR"}, "other"},
+        Mistake{"ReportIsAFolder", {"eval", "--report", "json=DIR"}, "names a folder"},
         Mistake{"ReportMissing", {"report", "DIR/none.jsonl"}, "none.jsonl"},
         Mistake{"ReportOfNoRun", {"report", "DIR/candidate.cu"}, "candidate.cu"},
         Mistake{"ImportOfNothing", {"import", "DIR/none"}, "there is no run folder"},

@@ -11,6 +11,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "base/text.hpp"
@@ -52,6 +53,12 @@ ReportFile parse_report_file(std::span<const Format> formats, std::string_view a
       throw UsageError(fmt::format("\"{}\" names no file after \"=\"", argument));
     // "charts/" means the folder "charts".
     if (!report_file.file.has_filename()) report_file.file = report_file.file.parent_path();
+    bool takes_folder = false;
+    if constexpr (requires { report_file.format->write_folder; })
+      takes_folder = report_file.format->write_folder != nullptr;
+    std::error_code ignored;
+    if (!takes_folder && std::filesystem::is_directory(report_file.file, ignored))
+      throw UsageError(fmt::format("\"{}\" names a folder, not a file", argument));
     check_folder_of(report_file.file);
   }
   return report_file;
