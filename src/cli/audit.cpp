@@ -81,7 +81,7 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
                   audited.outcome == AuditOutcome::kDegenerate, audited.seconds);
     audits.emplace(audited.problem.str(), std::move(audited));
   });
-  if (!finished) return interrupted("problems", out);
+  if (!finished) return interrupted(progress.done_count(), "problem", out);
   writer.write_end(run.secret(), !faulty);
   std::vector<ProblemAudit> ordered;
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));

@@ -148,7 +148,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     faulty = faulty || record.outcome == Outcome::kHarnessFault;
     writer.write(std::move(record), details);
   });
-  if (!finished) return interrupted("problems", out);
+  if (!finished) return interrupted(progress.done_count(), "problem", out);
   writer.write_end(run.secret(), !faulty);
   print_times(read_run(out), out, options);
   tell("times: {}; kbench eval --baseline-file {} uses them\n", out.string(), out.string());

@@ -162,7 +162,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   const bool finished =
       judge_baseline_candidates(run, options, input.problems, baseline_candidates) &&
       run.run(input.problems, todo, sink) && !cancelled();
-  if (!finished) return interrupted("records", out);
+  if (!finished) return interrupted(progress.done_count(), "candidate", out);
   writer.write_end(run.secret(), !faulty);
   const int gate = report_on(read_run(out), arguments.report, std::nullopt);
   tell("records: {}\n", out.string());

@@ -107,6 +107,7 @@ int main(int argc, char** argv) {
     std::cout.flush();
     return code;
   } catch (const kbench::run::Cancelled&) {
+    kbench::cli::tell("\nkbench: interrupted\n");
     return kbench::cli::kInterrupted;
   } catch (const kbench::UsageError& error) {
     return say(error, kUsage);

@@ -5,6 +5,7 @@
 
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
+#include "report/text/text.hpp"
 
 namespace kbench::cli {
 
@@ -16,8 +17,11 @@ std::filesystem::path choose_out(const std::string& out, const std::string& stem
   return path;
 }
 
-int interrupted(const char* what, const std::filesystem::path& out) {
-  tell("\nkbench: interrupted; finished {} are in {}: go on with --resume\n", what, out.string());
+int interrupted(std::size_t finished, const char* thing, const std::filesystem::path& out) {
+  const std::string how = out.empty()
+                              ? "without --out there is no run file to resume"
+                              : fmt::format("results are in {}: go on with --resume", out.string());
+  tell("\nkbench: interrupted after {}; {}\n", report::counted(finished, thing), how);
   return kInterrupted;
 }
 

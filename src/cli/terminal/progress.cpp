@@ -85,6 +85,11 @@ void Progress::done(const std::string& what, bool counts, double seconds) {
                    counted_));
 }
 
+std::size_t Progress::done_count() {
+  const std::lock_guard lock(mutex_);
+  return done_;
+}
+
 void Progress::note(std::string_view text) {
   const std::lock_guard lock(mutex_);
   if (quiet_) return;

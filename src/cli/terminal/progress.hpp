@@ -25,6 +25,8 @@ class Progress : public Observer {
   /// Reports one finished thing: its result `what`, if it is `counted`, and how many seconds it
   /// took.
   void done(const std::string& what, bool counts, double seconds);
+  /// The number of finished things.
+  std::size_t done_count();
 
  private:
   void rewrite(const std::string& line);
