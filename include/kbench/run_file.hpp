@@ -12,7 +12,6 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
-#include <unordered_set>
 #include <vector>
 
 #include "kbench/problem.hpp"
@@ -74,9 +73,10 @@ RunFile read_run(const std::filesystem::path& path);
 /// hold the same key, the later one's verdict counts. Bad lines are named with their file.
 RunFile read_runs(const std::vector<std::filesystem::path>& paths);
 
-/// The keys (record_key) that a resumed run skips: those with a verdict. Harness faults are tried
-/// again, and so is a candidate whose package was missing, because the machine may have it by then.
-std::unordered_set<std::string> resumable_keys(const RunFile& run);
+/// The keys (record_key) that a resumed run skips, those with a verdict, and the index of the
+/// verdict in RunFile::records. Harness faults are tried again, and so is a candidate whose package
+/// was missing, because the machine may have it by then.
+std::unordered_map<std::string, std::size_t> resumable_keys(const RunFile& run);
 
 /// The file with the raw measurements, logs and sources of the run file `path`: run.jsonl →
 /// run.details.jsonl, in the same folder.

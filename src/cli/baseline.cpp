@@ -121,7 +121,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
     candidates.push_back(reference_of(problem));
     manifest.push_back({problem.key, problem.level, kReferenceModel, 0, problem.tags});
   }
-  std::unordered_set<std::string> known;
+  std::unordered_map<std::string, std::size_t> known;
   if (arguments.resume && std::filesystem::exists(out)) {
     const RunFile before = read_run(out);
     for (const RunHeader& header : before.headers)

@@ -5,119 +5,35 @@
 #include <algorithm>
 #include <iostream>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 
 #include "base/hash.hpp"
-#include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
+#include "cli/eval_arguments.hpp"
+#include "cli/eval_stream.hpp"
 #include "cli/options/baseline_candidates.hpp"
 #include "cli/options/baseline_files.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
-#include "cli/options/judging_options.hpp"
 #include "cli/options/kb_compat.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
-#include "cli/options/report_options.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
-#include "cli/terminal/stream.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/profile.hpp"
 #include "kbench/report.hpp"
 #include "kbench/run.hpp"
 #include "os/installation.hpp"
-#include "protocol/timing_method.hpp"
 #include "record/stored_baselines.hpp"
-#include "report/gate/gate.hpp"
-#include "report/text/workflow_commands.hpp"
-#include "run/devices.hpp"
 #include "run/prepare/other_sizes.hpp"
 #include "run/schedule/ncu.hpp"
 #include "score/kernelbench.hpp"
 
 namespace kbench::cli {
 namespace {
-
-struct EvalArguments {
-  EvalInputArguments input;
-  JudgingArguments judging;
-  EvalOptions options;
-  std::string out, l2 = "cold", profile;
-  bool resume = false, quiet = false;
-  bool sanitize_given = false;
-  std::vector<std::string> requirements;
-  ReportArguments report;
-  std::vector<std::string> command_line;
-};
-
-std::vector<ManifestEntry> manifest_of(const std::vector<Candidate>& candidates,
-                                       const std::vector<Problem>& problems) {
-  std::vector<ManifestEntry> manifest;
-  for (const auto& candidate : candidates) {
-    const auto problem = std::ranges::find(problems, candidate.problem, &Problem::key);
-    manifest.push_back(
-        {candidate.problem, problem->level, candidate.model, candidate.sample, problem->tags});
-  }
-  return manifest;
-}
-
-/// Throws UsageError for GPU timing options, because the CPU has one timing method.
-void check_gpu_timing(const EvalOptions& options) {
-  if (!options.ncu.empty())
-    throw UsageError("--profile ncu profiles kernels on a GPU, and this run is on the CPU");
-  const bool by_gpu = find_timing_method(options.timing)->by_gpu;
-  if (by_gpu || options.score != kSpanScore)
-    throw UsageError(fmt::format("{} chooses among times of a GPU, and this run is on the CPU",
-                                 by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
-}
-
-/// On a GPU, rejects options that need the CPU executor, before anything runs.
-void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
-  if (options.require_clean && options.sanitize == "none")
-    throw UsageError("--require clean needs a sanitizer: give --sanitize memory or --sanitize all");
-  const QueueDevice& device = run.devices().front();
-  if (!device.gpu) return check_gpu_timing(options);
-  if (options.require_clean)
-    throw UsageError(fmt::format(
-        "--require clean needs the sanitizers of the CPU executor, and this run is on {}: give "
-        "--device cpu",
-        device.name));
-  if (sanitize_given)
-    fmt::print(stderr, "kbench: --sanitize applies only to the CPU executor and is ignored on {}\n",
-               device.name);
-}
-
-/// Throws UsageError before the run if the file has records of the other device class. One report
-/// cannot have both.
-void check_resumed(const RunFile& before, const std::filesystem::path& out, const EvalRun& run) {
-  const QueueDevice& device = run.devices().front();
-  for (const Record& record : before.records) {
-    if ((record.device == "cpu") == !device.gpu) continue;
-    throw UsageError(fmt::format(
-        "{} holds records of {}, and this run is on {}; one report cannot hold both: name another "
-        "file with --out",
-        out.string(), record.device, device.model));
-  }
-}
-
-/// Throws UsageError before the run if a gate can never be met on this device.
-void check_gates(const EvalArguments& arguments, const EvalRun& run) {
-  const bool is_timed = find_timing_method(arguments.options.timing)->timed;
-  if (!run.devices().front().gpu) check_on_cpu(fail_on_of(arguments.report));
-  if (run.devices().front().gpu && is_timed) return;
-  for (const auto& argument : arguments.report.gates) {
-    const Metric metric = parse_gate(argument).metric;
-    if (metric.needs_speedup())
-      throw UsageError(fmt::format(
-          "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on correct, fast_0 "
-          "or pass@1",
-          argument, metric.name(), is_timed ? "is on the CPU" : "takes none (--timing none)"));
-  }
-}
 
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   EvalInput input = find_eval_input(arguments.input, installation);
@@ -135,15 +51,9 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   hide_folders(options, input.problems, input.candidates, baseline_candidates, out);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
-  check_watching(options, arguments.sanitize_given, run);
-  check_baselines(arguments.options, run);
-  check_gates(arguments, run);
-  std::unordered_set<std::string> known;
-  if (arguments.resume && std::filesystem::exists(out)) {
-    const RunFile before = read_run(out);
-    check_resumed(before, out, run);
-    known = resumable_keys(before);
-  }
+  check_before_run(arguments, input.problems, run);
+  std::unordered_map<std::string, std::size_t> known;
+  if (const auto before = earlier_run(arguments, out, run)) known = resumable_keys(*before);
   RunWriter writer(out, arguments.resume);
   writer.write(run.header(arguments.command_line, problem_set_hash(input.problems)));
   writer.write(manifest_of(input.candidates, input.problems));
@@ -169,62 +79,6 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   return faulty ? kFault : gate;
 }
 
-int run_stream(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
-  const auto problems = find_eval_problems(arguments.input, installation);
-  EvalOptions options = arguments.options;
-  options.overrides = parse_overrides(arguments.judging.settings, problems);
-  run::check_size_names(options.other_sizes, problems);
-  hide_folders(options, problems, {}, {}, arguments.out);
-  Progress progress(true);
-  EvalRun run(installation, options, progress, cancel_fd);
-  check_watching(options, arguments.sanitize_given, run);
-  check_baselines(options, run);
-  std::unique_ptr<RunWriter> writer;
-  if (!arguments.out.empty()) {
-    writer = std::make_unique<RunWriter>(arguments.out, arguments.resume);
-    writer->write(run.header(arguments.command_line, problem_set_hash(problems)));
-  }
-  LineReader lines(cancel_fd);
-  std::mutex output;
-  bool malformed = false;
-  bool faulty = false;
-  std::size_t number = 0;
-  const auto next = [&]() -> std::optional<Candidate> {
-    while (auto line = lines.next()) {
-      ++number;
-      if (line->find_first_not_of(" \t\r") == std::string::npos) continue;
-      try {
-        Candidate candidate = candidate_from_line(*line, problems, number);
-        check_rules_know(candidate, options);
-        const std::lock_guard lock(output);
-        if (writer) writer->write(manifest_of({candidate}, problems));
-        return candidate;
-      } catch (const UsageError& error) {
-        const std::lock_guard lock(output);
-        malformed = true;
-        const std::string message = fmt::format("line {}: {}", number, error.what());
-        tell("kbench: standard input, {}\n", message);
-        std::cout << report::json_without_commands(nlohmann::json{
-                         {"type", "error"},
-                         {"line", number},
-                         {"message", message}}.dump())
-                  << std::endl;
-      }
-    }
-    return std::nullopt;
-  };
-  const auto sink = [&](Record record, const nlohmann::json& details) {
-    const std::lock_guard lock(output);
-    faulty = faulty || record.outcome == Outcome::kHarnessFault;
-    auto line = to_json(record);
-    if (writer) line = nlohmann::json::parse(writer->write(std::move(record), details));
-    std::cout << report::json_without_commands(dumped(line)) << std::endl;
-  };
-  if (!run.run_stream(problems, next, sink) || cancelled()) return kInterrupted;
-  if (writer) writer->write_end(run.secret(), !faulty);
-  return faulty ? kFault : malformed ? kUsage : 0;
-}
-
 /// Takes the value of `--profile`. Throws UsageError if Nsight Compute is needed but not found.
 void take_profile(const std::string& asked, EvalOptions& options) {
   options.profile = !asked.empty();
@@ -239,7 +93,10 @@ void take_profile(const std::string& asked, EvalOptions& options) {
 
 void add_run_options(CLI::App& app, EvalArguments& a) {
   add_judging_options(app, a.judging, a.options);
-  app.add_option("--out", a.out, "run file (default: run.jsonl, or run-N.jsonl)");
+  app.add_option(
+      "--out", a.out,
+      "run file (default: run.jsonl, or run-N.jsonl; with --candidates - none, unless a report or "
+      "a gate needs it)");
   app.add_flag("--resume", a.resume, "continue a run file: skip candidates that have a verdict");
   add_baseline_option(app, a.options, BaselineCandidates::kAllowed);
   app.add_option(
@@ -353,13 +210,16 @@ Subcommand add_eval(CLI::App& app) {
     check_score(arguments->options);
     take_profile(arguments->profile, arguments->options);
     arguments->command_line = own_command_line();
-    check_words(arguments->report);
     const bool stream =
         std::ranges::find(arguments->input.candidates, "-") != arguments->input.candidates.end();
+    arguments->report.only_files = stream;
+    check_words(arguments->report);
     if (stream && std::ranges::any_of(arguments->options.baselines, is_baseline_candidate))
       throw UsageError("--baseline candidate:PATH cannot be combined with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - cannot be combined with other --candidates");
+    if (stream && arguments->resume && arguments->out.empty())
+      throw UsageError("--resume with --candidates - needs the run file: name it with --out");
     const Installation installation = find_installation();
     return (stream ? run_stream : run_batch)(*arguments, installation, install_cancel());
   };

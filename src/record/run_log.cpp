@@ -211,12 +211,13 @@ RunFile read_runs(const std::vector<std::filesystem::path>& paths) {
   return merger.finish();
 }
 
-std::unordered_set<std::string> resumable_keys(const RunFile& run) {
-  std::unordered_set<std::string> keys;
+std::unordered_map<std::string, std::size_t> resumable_keys(const RunFile& run) {
+  std::unordered_map<std::string, std::size_t> keys;
   keys.reserve(run.records.size());
-  for (const Record& record : run.records) {
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    const Record& record = run.records[i];
     const bool lacked = record.outcome == Outcome::kLoadFailure && record.cause == kMissingPackage;
-    if (record.outcome != Outcome::kHarnessFault && !lacked) keys.insert(record_key(record));
+    if (record.outcome != Outcome::kHarnessFault && !lacked) keys.emplace(record_key(record), i);
   }
   return keys;
 }

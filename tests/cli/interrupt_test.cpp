@@ -10,6 +10,7 @@
 
 #include <csignal>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <thread>
 
 #include "cli/kbench_process.hpp"
@@ -101,6 +102,40 @@ TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
   std::ifstream text(errors);
   EXPECT_THAT(std::string(std::istreambuf_iterator<char>(text), {}),
               HasSubstr("kbench: interrupted"));
+}
+
+TEST(Interrupted, AStreamTellsHowManyWereJudgedAndHowToGoOn) {
+  const TempFolder folder;
+  const auto problem = folder.write("level1/1_AddOne.py", add_one_problem(100));
+  const auto errors = folder.path() / "errors.txt";
+  const Fd file(open(errors.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0600));
+  auto [input, child_input] = socket_pair();
+  auto [output, child_output] = socket_pair();
+  SpawnOptions options;
+  options.command = {std::string(KBENCH_BIN_DIR) + "/kbench",
+                     "eval",
+                     problem.string(),
+                     "--candidates",
+                     "-",
+                     "--device",
+                     "cpu",
+                     "--out",
+                     (folder.path() / "run.jsonl").string()};
+  options.env = test_environment();
+  options.fds = {{child_input.value(), STDIN_FILENO},
+                 {child_output.value(), STDOUT_FILENO},
+                 {file.value(), STDERR_FILENO}};
+  Child child(options);
+  child_output = Fd();
+  const nlohmann::json line{{"problem", "1_AddOne"}, {"kind", "response"}, {"source", "Sorry."}};
+  ASSERT_TRUE(write_all(input.value(), line.dump() + "\n") > 0);
+  for (char c = 0; c != '\n';) ASSERT_EQ(read(output.value(), &c, 1), 1) << "no answer";
+  kill(child.pid(), SIGINT);
+  EXPECT_EQ(child.wait().code, 130);
+  std::ifstream text(errors);
+  const std::string told(std::istreambuf_iterator<char>(text), {});
+  EXPECT_THAT(told, HasSubstr("interrupted after 1 candidate; results are in"));
+  EXPECT_THAT(told, HasSubstr("go on with --resume"));
 }
 
 /// Each build would use all of the candidate's compile limit.

@@ -4,6 +4,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -15,6 +17,9 @@ namespace {
 
 using nlohmann::json;
 using testing::HasSubstr;
+
+const std::string kWrongSource =
+    "//@ out y like x\n//@ k<<<1, 1>>>(y)\n__global__ void k(float* y) { y[0] = 1; }\n";
 
 std::vector<json> lines_of(const std::string& output) {
   std::vector<json> lines;
@@ -39,8 +44,7 @@ TEST(Stream, AnswersEachLineWithItsRecord) {
   json second = first;
   second["id"] = "b";
   second["sample"] = 1;
-  second["source"] =
-      "//@ out y like x\n//@ k<<<1, 1>>>(y)\n__global__ void k(float* y) { y[0] = 1; }\n";
+  second["source"] = kWrongSource;
   const auto result = stream(folder, first.dump() + "\n" + second.dump() + "\n");
   ASSERT_EQ(result.status.code, 0) << result.error;
   const auto records = lines_of(result.output);
@@ -124,6 +128,66 @@ TEST(Stream, RecordsAndManifestGoToTheRunFileToo) {
   ASSERT_EQ(run.records.size(), 1u);
   EXPECT_EQ(run.records[0].model.str(), "m");
   EXPECT_TRUE(run.secret.has_value());
+}
+
+std::size_t occurrences(const std::filesystem::path& file, const std::string& text) {
+  std::ifstream in(file);
+  const std::string all(std::istreambuf_iterator<char>(in), {});
+  std::size_t count = 0;
+  for (auto at = all.find(text); at != std::string::npos; at = all.find(text, at + 1)) ++count;
+  return count;
+}
+
+TEST(Stream, GatesReportsAndSourcesHoldAsForFolders) {
+  const TempFolder folder;
+  const auto out = folder.path() / "run.jsonl";
+  const auto report = folder.path() / "report.xml";
+  json line{{"id", "a"}, {"problem", "1_AddOne"}, {"source", kWrongSource}};
+  std::string input = line.dump() + "\n";
+  line["sample"] = 1;
+  input += line.dump() + "\n";
+  const auto result = stream(
+      folder, input,
+      {"--out", out.string(), "--fail-under", "correct=1", "--report", "junit=" + report.string()});
+  EXPECT_EQ(result.status.code, 3) << result.error;
+  EXPECT_THAT(result.error, HasSubstr("correct is 0, below 1"));
+  EXPECT_EQ(lines_of(result.output).size(), 2u) << "only records";
+  EXPECT_EQ(occurrences(report, "<testcase"), 2u);
+  EXPECT_EQ(occurrences(details_path(out), "__global__"), 1u);
+  for (const std::string name : {"1_AddOne/0", "1_AddOne/1"})
+    EXPECT_THAT(run_kbench({"show", out.string(), name, "--source"}).output,
+                HasSubstr("__global__ void k(float* y) { y[0] = 1; }"));
+}
+
+TEST(Stream, AResumedRunAnswersFromAFileThatWasCutOff) {
+  const TempFolder folder;
+  const auto out = folder.path() / "run.jsonl";
+  json line{{"id", "a"}, {"problem", "1_AddOne"}, {"source", add_one_kernel()}};
+  const std::string first = line.dump() + "\n";
+  line["source"] = kWrongSource;
+  const std::string second = line.dump() + "\n";
+  const auto before = stream(folder, first + second, {"--out", out.string()});
+  ASSERT_EQ(before.status.code, 0) << before.error;
+  const auto judged = lines_of(before.output);
+  ASSERT_EQ(judged.size(), 2u);
+
+  // The second record's line and the end line are lost.
+  std::filesystem::resize_file(out, read_run(out).records.at(1).place.offset + 20);
+  line = json::parse(first);
+  line["id"] = "again";
+  const auto after =
+      stream(folder, line.dump() + "\n" + second, {"--out", out.string(), "--resume"});
+  ASSERT_EQ(after.status.code, 0) << after.error;
+  const auto answers = lines_of(after.output);
+  ASSERT_EQ(answers.size(), 2u);
+  json known = judged[0];
+  known["candidate"] = "again";
+  EXPECT_EQ(answers[0], known);
+  EXPECT_EQ(answers[1].at("outcome"), "mismatch");
+  EXPECT_NE(answers[1].at("ended"), judged[1].at("ended"));
+  const auto run = read_run(out);
+  EXPECT_EQ(run.records.size(), 2u);
+  EXPECT_TRUE(run.ended);
 }
 
 }  // namespace

@@ -26,6 +26,9 @@ std::vector<ReportFile> report_files_of(const ReportArguments& arguments) {
   return report_files;
 }
 
+/// True if a report of this file, empty if none is named, goes to standard output.
+bool is_stdout(const std::filesystem::path& file) { return file.empty() || file == "/dev/stdout"; }
+
 /// Writes the Markdown report into the step summary of GitHub Actions, if the `github` format is
 /// requested.
 void write_step_summary(const Report& report, std::span<const ReportFile> report_files) {
@@ -119,7 +122,12 @@ Selection selection_of(const std::vector<std::string>& arguments) {
 
 void check_words(const ReportArguments& arguments) {
   selection_of(arguments.selections);
-  report_files_of(arguments);
+  for (const ReportFile& report_file : report_files_of(arguments))
+    if (arguments.only_files && is_stdout(report_file.file))
+      throw UsageError(fmt::format(
+          "--report {0}: standard output carries the records of --candidates -; name a file, as in "
+          "--report {0}=FILE",
+          report_file.format->name));
   for (const std::string& argument : arguments.gates) parse_gate(argument);
   const FailOn fail_on = fail_on_of(arguments);
   if (fail_on.needs_other() && arguments.against.empty())
@@ -146,7 +154,8 @@ int report_on(RunFile run, const ReportArguments& arguments,
   std::optional<Expectations> expected;
   if (!arguments.expect.empty())
     expect(report, expected.emplace(read_expectations(arguments.expect)));
-  write_reports(report, report_files, std::cout);
+  if (!arguments.only_files || !report_files.empty())
+    write_reports(report, report_files, std::cout);
   write_step_summary(report, report_files);
   const std::vector<std::string> sentences = unmet(report, arguments, expected);
   for (const std::string& sentence : sentences) tell("kbench: {}\n", sentence);

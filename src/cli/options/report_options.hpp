@@ -18,6 +18,12 @@ struct ReportArguments {
   std::vector<std::string> formats, gates, fail_on, selections;
   std::string expect, against;
   ReportOptions options;
+  bool only_files = false;  ///< nothing may go to stdout, which carries records
+
+  /// True if a report or a gate is asked for.
+  bool any() const {
+    return !formats.empty() || !gates.empty() || !fail_on.empty() || !expect.empty();
+  }
 };
 
 /// Adds the options of reports and gates; `format_option` is "--format" or "--report".
