@@ -99,12 +99,22 @@ struct CandidateSource {
 /// Throws UsageError if the model or the path is empty.
 CandidateSource parse_candidate_source(std::string_view argument);
 
+/// Candidates that a run leaves out, because they belong to none of its problems.
+struct LeftOut {
+  std::size_t count = 0;
+  /// The paths of the first ones, each with the reason if the path does not show it.
+  std::vector<std::string> first;
+};
+/// "7 candidates belong to no problem of the run: a.cu, b.cu, 5 more"; empty if there are none.
+std::string left_out_text(const LeftOut& left_out);
+
 /// What find_candidates found.
 struct FoundCandidates {
-  std::vector<Candidate> candidates;         ///< sorted by problem, model, sample
-  std::size_t of_other_problems = 0;         ///< left out because their problem was not requested
-  std::string first_of_other_problems = {};  ///< the path of the first one
-  std::vector<std::string> notes;            ///< a sentence for each thing left out, for stderr
+  std::vector<Candidate> candidates;  ///< sorted by problem, model, sample
+  LeftOut left_out;
+  /// The first file that is named as in a KernelBench run folder, by numbers only; empty: none.
+  std::string first_numbered = {};
+  std::vector<std::string> notes;  ///< sentences about other files, for stderr
 };
 
 /// Finds candidates for `problems` under `sources` and gives each its problem, model and sample.
@@ -126,9 +136,9 @@ struct FoundCandidates {
 /// followed.
 ///
 /// A file that is not code becomes a candidate with reject fields, so that metrics count it as a
-/// failure. A candidate of a problem that is not among `problems` is left out and counted. A
-/// candidate that belongs to no problem at all is left out, with a note. Throws UsageError if only
-/// such candidates are found, if a candidate is given twice, and for a source without candidates.
+/// failure. A candidate that belongs to none of `problems` is left out and counted. Throws
+/// UsageError if all candidates name no problem at all, if a candidate is given twice, and for a
+/// source without candidates.
 FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
                                 const std::vector<Problem>& problems);
 

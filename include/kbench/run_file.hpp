@@ -14,6 +14,7 @@
 #include <unordered_map>
 #include <vector>
 
+#include "kbench/candidate.hpp"
 #include "kbench/problem.hpp"
 #include "kbench/record.hpp"
 #include "kbench/values.hpp"
@@ -35,6 +36,7 @@ struct RunHeader {
   nlohmann::json options = nlohmann::json::object();      ///< precision, baselines, seed kind, …
   nlohmann::json environment = nlohmann::json::object();  ///< GPU name and UUID, driver, torch, …
   std::string problem_set_hash;
+  LeftOut left_out;
   int schema_minor = kSchemaMinor;  ///< of the file that was read; written files have kSchemaMinor
 };
 

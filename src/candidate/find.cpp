@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <map>
@@ -60,8 +61,7 @@ class Finder {
   }
 
   FoundCandidates finish() && {
-    if (entries_.empty() && !unplaced_.empty()) throw UsageError(unplaced_.front());
-    tell_left_out();
+    if (entries_.empty() && !first_unplaced_.empty()) throw UsageError(first_unplaced_);
     drop_parts();
     leave_samples();
     number_samples();
@@ -108,6 +108,8 @@ class Finder {
 
   void file(const fs::path& shown, const fs::path& full, bool named) {
     ++files_seen_;
+    if (found_.first_numbered.empty() && run_file_name(full.stem().native()))
+      found_.first_numbered = as_utf8(shown.string());
     const bool leaves = !named && fs::is_symlink(shown) && !leads_inside(shown, root_);
     FileBytes bytes;
     if (leaves) {
@@ -136,36 +138,23 @@ class Finder {
     entries_.push_back(std::move(entry));
   }
 
-  /// Leaves out a candidate whose problem was not requested, with a note. This is not an error,
-  /// because a candidate's text must not be able to end the run.
+  /// Leaves out a candidate that belongs to no problem of the run. This is not an error, because a
+  /// candidate's text must not be able to end the run.
   void leave_out(const Place& place, const fs::path& shown,
                  const std::optional<std::string>& said) {
-    if (!place.of_other_problem) {
-      unplaced_.push_back(unplaced(place, shown));
-      return;
-    }
-    if (++found_.of_other_problems == 1) found_.first_of_other_problems = as_utf8(shown.string());
-    if (!said) return;
-    constexpr std::size_t kShown = 80;
-    by_line_.push_back(
-        fmt::format("{} ({})", shown.string(), as_utf8(std::string_view(*said).substr(0, kShown))));
-  }
-
-  void tell_left_out() {
-    constexpr std::size_t kMost = 5;
-    for (std::size_t i = 0; i < std::min(unplaced_.size(), kMost); ++i)
-      found_.notes.push_back(unplaced_[i] + "; it is left out");
-    if (unplaced_.size() > kMost)
-      found_.notes.push_back(fmt::format(
-          "{} more candidates that belong to no problem are left out", unplaced_.size() - kMost));
-    if (by_line_.empty()) return;
-    const std::size_t shown = std::min(by_line_.size(), kMost);
-    std::string names;
-    for (std::size_t i = 0; i < shown; ++i) names += (i == 0 ? "" : ", ") + by_line_[i];
-    found_.notes.push_back(fmt::format(
-        "left out, because their paths or `//@ problem` lines name problems that were not asked "
-        "for: {}{}",
-        names, shown < by_line_.size() ? fmt::format(", {} more", by_line_.size() - shown) : ""));
+    constexpr std::size_t kNamed = 5, kShown = 80;
+    if (!place.of_other_problem && first_unplaced_.empty())
+      first_unplaced_ = unplaced(place, shown);
+    if (++found_.left_out.count > kNamed) return;
+    std::string why;
+    if (place.problems.size() > 1)
+      why = fmt::format(" (may belong to {} or to {})", place.problems[0]->key,
+                        place.problems[1]->key);
+    else if (said)
+      why = fmt::format(" (`//@ problem {}`)", std::string_view(*said).substr(0, kShown));
+    else if (!place.of_other_problem)
+      why = " (names no problem)";
+    found_.left_out.first.push_back(as_utf8(shown.string() + why));
   }
 
   std::string model_of(const Place& place, const fs::path& shown) {
@@ -290,12 +279,23 @@ class Finder {
   std::map<std::tuple<std::size_t, std::string, fs::path>, fs::path> files_;
   std::set<fs::path> samples_;  ///< canonical paths of all candidates, also of other problems
   std::vector<Entry> entries_;
-  std::vector<std::string> unplaced_;  ///< a sentence for each candidate without a problem
-  std::vector<std::string> by_line_;   ///< left out because of their `//@ problem` lines
+  std::string first_unplaced_;  ///< the sentence for the first candidate that names no problem
   FoundCandidates found_;
 };
 
 }  // namespace
+
+std::string left_out_text(const LeftOut& left_out) {
+  if (left_out.count == 0) return "";
+  std::string text =
+      fmt::format("{} to no problem of the run: {}",
+                  left_out.count == 1 ? "1 candidate belongs"
+                                      : fmt::format("{} candidates belong", left_out.count),
+                  fmt::join(left_out.first, ", "));
+  if (left_out.count > left_out.first.size())
+    text += fmt::format(", {} more", left_out.count - left_out.first.size());
+  return text;
+}
 
 FoundCandidates find_candidates(const std::vector<CandidateSource>& sources,
                                 const std::vector<Problem>& problems) {

@@ -10,9 +10,11 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/dumped.hpp"
+#include "candidate/place.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
+#include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/terminal/cancel.hpp"
@@ -62,11 +64,13 @@ bool stands_as_candidate(const std::string& file, const std::vector<Problem>& pr
 struct KnownProblems {
   std::vector<Problem> problems;  ///< named ones, else shipped ones; then files to check
   bool one_is_named = false;      ///< all files are for the first problem
+  bool set_is_named = false;      ///< numbers in file names mean these problems
 };
 
 KnownProblems known_problems(const CheckArguments& arguments, const Installation& installation) {
   std::vector<Problem> problems = find_problems(arguments.problems, {installation.problems});
   const bool one_is_named = !arguments.problems.empty() && problems.size() == 1;
+  const bool set_is_named = is_set_named(arguments.problems, problems, installation);
   const std::size_t named = problems.size();
   std::map<std::string, fs::path> asked;
   for (const std::string& file : arguments.files) {
@@ -88,7 +92,7 @@ KnownProblems known_problems(const CheckArguments& arguments, const Installation
         problems.push_back(std::move(problem));
     }
   }
-  return {std::move(problems), one_is_named};
+  return {std::move(problems), one_is_named, set_is_named};
 }
 
 CheckedFile read_file_to_check(const std::string& path, const KnownProblems& known) {
@@ -103,6 +107,11 @@ CheckedFile read_file_to_check(const std::string& path, const KnownProblems& kno
   // As in `eval --candidate FILE --problem P`.
   if (known.one_is_named) {
     file.candidate = load_candidate(path, known.problems.front(), "candidate", 0);
+    return file;
+  }
+  if (!known.set_is_named && run_file_name(fs::path(path).stem().native())) {
+    file.candidate = read_candidate(path);
+    file.unplaced = "its name has only numbers of KernelBench's: name the set with --problem";
     return file;
   }
   file.candidate = read_candidate(path, known.problems, &file.unplaced);

@@ -55,7 +55,9 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   std::unordered_map<std::string, std::size_t> known;
   if (const auto before = earlier_run(arguments, out, run)) known = resumable_keys(*before);
   RunWriter writer(out, arguments.resume);
-  writer.write(run.header(arguments.command_line, problem_set_hash(input.problems)));
+  RunHeader header = run.header(arguments.command_line, problem_set_hash(input.problems));
+  header.left_out = input.left_out;
+  writer.write(header);
   writer.write(manifest_of(input.candidates, input.problems));
   std::vector<Candidate> todo;
   for (const auto& candidate : input.shard) {

@@ -44,6 +44,10 @@ RunHeader header_from(const Fields& fields, int major) {
   header.options = fields.object("options").to_json();
   header.environment = fields.object("environment").to_json();
   header.problem_set_hash = fields.text("problem_set_hash");
+  if (const auto object = fields.maybe("left_out")) {
+    const Fields left_out(*object);
+    header.left_out = {left_out.integer<std::size_t>("count"), left_out.texts("first")};
+  }
   return header;
 }
 
@@ -70,15 +74,18 @@ std::vector<ManifestEntry> manifest_from(const Fields& fields) {
 }  // namespace
 
 json to_json(const RunHeader& header) {
-  return {{"type", "run"},
-          {"schema", fmt::format("{}.{}", kSchemaMajor, kSchemaMinor)},
-          {"run_id", header.run_id},
-          {"started", header.started},
-          {"kbench_version", header.kbench_version},
-          {"arguments", header.arguments},
-          {"options", header.options},
-          {"environment", header.environment},
-          {"problem_set_hash", header.problem_set_hash}};
+  json line = {{"type", "run"},
+               {"schema", fmt::format("{}.{}", kSchemaMajor, kSchemaMinor)},
+               {"run_id", header.run_id},
+               {"started", header.started},
+               {"kbench_version", header.kbench_version},
+               {"arguments", header.arguments},
+               {"options", header.options},
+               {"environment", header.environment},
+               {"problem_set_hash", header.problem_set_hash}};
+  if (header.left_out.count > 0)
+    line["left_out"] = {{"count", header.left_out.count}, {"first", header.left_out.first}};
+  return line;
 }
 
 json to_json(std::span<const ManifestEntry> manifest) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT
 // What lies beside a module and travels with it.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -119,6 +120,20 @@ TEST(FindCandidates, NoSampleComesAlongWithAnother) {
                 testing::Contains(testing::AllOf(testing::HasSubstr("a/mine.cu is not sent with"),
                                                  testing::HasSubstr("into a folder below it"))));
   }
+}
+
+TEST(LeftOut, TheFirstAreNamedAndAllAreCounted) {
+  const ScratchFolder scratch;
+  for (int i = 0; i < 7; ++i)
+    scratch.write(fmt::format("me/20_Tanh/{}.cu", i), "//@ out y like x\n");
+  const LeftOut left_out = find_candidates({{std::nullopt, scratch / "me"}}, {}).left_out;
+  EXPECT_EQ(left_out.count, 7u);
+  EXPECT_EQ(left_out_text(left_out),
+            fmt::format("7 candidates belong to no problem of the run: {0}/0.cu, {0}/1.cu, "
+                        "{0}/2.cu, {0}/3.cu, {0}/4.cu, 2 more",
+                        (scratch / "me/20_Tanh").string()));
+  EXPECT_EQ(left_out_text({.count = 1, .first = {"a.cu"}}),
+            "1 candidate belongs to no problem of the run: a.cu");
 }
 
 }  // namespace

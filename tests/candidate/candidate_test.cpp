@@ -19,6 +19,7 @@ namespace fs = std::filesystem;
 using test::ScratchFolder;
 using testing::AllOf;
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
@@ -51,6 +52,12 @@ class Discovery : public testing::Test {
     return lines;
   }
 
+  /// The candidates that were left out; each of them is named.
+  std::vector<std::string> left_out() const {
+    EXPECT_EQ(result_.left_out.count, result_.left_out.first.size());
+    return result_.left_out.first;
+  }
+
   std::string usage_error(std::string_view relative, std::optional<std::string> model = {}) {
     try {
       found(relative, std::move(model));
@@ -76,8 +83,8 @@ TEST_F(Discovery, RunFoldersOfKernelBench) {
   EXPECT_THAT(found("runs/first"),
               ElementsAre("level1/19_ReLU first 0", "level1/19_ReLU first 2",
                           "level1/19_ReLU first 10", "level2/19_Chain first 0"));
-  EXPECT_EQ(result_.of_other_problems, 1u);
-  EXPECT_THAT(result_.first_of_other_problems, testing::EndsWith("problem_20_sample_0_kernel.py"));
+  EXPECT_THAT(left_out(), ElementsAre(EndsWith("problem_20_sample_0_kernel.py")));
+  EXPECT_THAT(result_.first_numbered, EndsWith("problem_19_sample_0_kernel.py"));
   EXPECT_EQ(result_.candidates[0].kind, CandidateKind::kModule);
   EXPECT_EQ(result_.candidates[0].source, kModule);
   EXPECT_EQ(result_.candidates[0].id,
@@ -104,7 +111,8 @@ TEST_F(Discovery, FoldersOfProblemsInNaturalOrder) {
   EXPECT_THAT(found("right"), ElementsAre("level1/19_ReLU plain 0", "level1/19_ReLU tuned 0",
                                           "level1/19_ReLU tuned 1", "level1/100_Loss plain 0",
                                           "level1/100_Loss tuned 0", "level2/19_Chain tuned 0"));
-  EXPECT_EQ(result_.of_other_problems, 2u);
+  EXPECT_THAT(left_out(), ElementsAre(EndsWith("7_Other/a.cu"), EndsWith("foo/a.cu")));
+  EXPECT_EQ(result_.first_numbered, "");
   EXPECT_EQ(result_.candidates[1].path, scratch_ / "right/tuned/19_ReLU/v9.cu");
   EXPECT_THAT(found("right/tuned/19_ReLU"),
               ElementsAre("level1/19_ReLU tuned 0", "level1/19_ReLU tuned 1"));
@@ -126,8 +134,7 @@ TEST_F(Discovery, TheFilesOwnWordCountsIfThePathNamesNoProblem) {
   scratch_.write("me/d.cu", fmt::format("//@ problem 5_Elsewhere\n{}", kKernel));
   EXPECT_THAT(found("me"),
               ElementsAre("level1/19_ReLU me 0", "level1/100_Loss me 0", "level2/19_Chain me 0"));
-  EXPECT_EQ(result_.of_other_problems, 1u);
-  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("me/d.cu"), HasSubstr("5_Elsewhere"))));
+  EXPECT_THAT(left_out(), ElementsAre(EndsWith("me/d.cu (`//@ problem 5_Elsewhere`)")));
 }
 
 TEST_F(Discovery, ThePathWinsOverTheFilesOwnWord) {
@@ -157,8 +164,7 @@ TEST_F(Discovery, ALineTakesNoSampleOfAnother) {
                  fmt::format("//@ problem level1/19_ReLU\n{}", kKernel));
   EXPECT_THAT(found("runs"), ElementsAre("level1/19_ReLU runs 0", "level1/100_Loss runs 0"));
   EXPECT_EQ(result_.candidates[1].reject_cause, "other_problem");
-  EXPECT_EQ(result_.of_other_problems, 1u);
-  EXPECT_THAT(result_.notes, ElementsAre(HasSubstr("level_1_problem_7_sample_0")));
+  EXPECT_THAT(left_out(), ElementsAre(HasSubstr("level_1_problem_7_sample_0")));
 }
 
 TEST_F(Discovery, AProblemBesideThoseAskedForIsNoneOfThem) {
@@ -171,7 +177,7 @@ TEST_F(Discovery, AProblemBesideThoseAskedForIsNoneOfThem) {
                    fmt::format("//@ problem level1/19_ReLU\n{}", kKernel));
   EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0", "level1/19_ReLU me 1"));
   EXPECT_EQ(result_.candidates[0].path, scratch_ / "me/7_fast/0.cu") << "a folder of the user's";
-  EXPECT_EQ(result_.of_other_problems, 2u);
+  EXPECT_THAT(left_out(), ElementsAre(HasSubstr("5_Foo"), HasSubstr("6_Bar")));
 }
 
 TEST_F(Discovery, OneStemInTwoLevelsNeedsTheLevel) {
@@ -183,8 +189,9 @@ TEST_F(Discovery, OneStemInTwoLevelsNeedsTheLevel) {
   scratch_.write("me/1_Norm/b.cu", fmt::format("//@ problem 1_Norm\n{}", kKernel));
   scratch_.write("me/1_Norm/c.cu", fmt::format("//@ problem 3_Other\n{}", kKernel));
   EXPECT_THAT(found("me"), ElementsAre("level2/1_Norm me 0")) << "no file's line ends the run";
-  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("1_Norm/b.cu"), HasSubstr("left out")),
-                                         AllOf(HasSubstr("1_Norm/c.cu"), HasSubstr("left out"))));
+  EXPECT_THAT(left_out(),
+              ElementsAre(EndsWith("1_Norm/b.cu (may belong to level1/1_Norm or to level2/1_Norm)"),
+                          HasSubstr("1_Norm/c.cu")));
 }
 
 TEST_F(Discovery, ACandidateOfNoProblemIsAnError) {
@@ -193,7 +200,7 @@ TEST_F(Discovery, ACandidateOfNoProblemIsAnError) {
                                        HasSubstr("//@ problem NAME")));
   scratch_.write("me/19_ReLU/0.cu", kKernel);
   EXPECT_THAT(found("me"), ElementsAre("level1/19_ReLU me 0")) << "one file ends no run";
-  EXPECT_THAT(result_.notes, ElementsAre(AllOf(HasSubstr("me/fast.cu"), HasSubstr("left out"))));
+  EXPECT_THAT(left_out(), ElementsAre(EndsWith("me/fast.cu (names no problem)")));
 }
 
 TEST_F(Discovery, SourcesThatHoldNothing) {
@@ -219,7 +226,7 @@ TEST_F(Discovery, AnswersAreFoundWhereTheyNameTheirSample) {
   scratch_.write("m/7_Other/0.md", answer);
   EXPECT_THAT(found("m"),
               ElementsAre("level1/19_ReLU m 0", "level1/19_ReLU m 1", "level1/19_ReLU m 2"));
-  EXPECT_EQ(result_.of_other_problems, 1u);
+  EXPECT_THAT(left_out(), ElementsAre(HasSubstr("7_Other")));
   const Candidate& first = result_.candidates[0];
   EXPECT_EQ(first.kind, CandidateKind::kModule);
   EXPECT_EQ(first.source, fmt::format("\n\n{}", kModule));

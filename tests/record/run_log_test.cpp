@@ -32,6 +32,8 @@ TEST_F(RunLog, WhatIsWrittenIsRead) {
   ASSERT_THAT(run.headers, SizeIs(1));
   EXPECT_EQ(run.headers[0].run_id, "run 1");
   EXPECT_EQ(run.headers[0].options, json({{"seed", "secret"}}));
+  EXPECT_EQ(run.headers[0].left_out.count, 7u);
+  EXPECT_THAT(run.headers[0].left_out.first, ElementsAre("alpha/20_Tanh/0.cu"));
   EXPECT_THAT(run.manifest, SizeIs(3));
   EXPECT_EQ(run.manifest[2].sample, 2);
   EXPECT_THAT(run.records, SizeIs(2));

@@ -15,11 +15,13 @@ namespace kbench {
 namespace {
 
 using test::written;
+using testing::_;
 using testing::AllOf;
 using testing::Contains;
 using testing::HasSubstr;
 using testing::IsSupersetOf;
 using testing::Not;
+using testing::Pair;
 using testing::SizeIs;
 
 TEST(FirstBlock, WhatIsListedChangesNothingOfWhatWasRun) {
@@ -36,6 +38,17 @@ TEST(FirstBlock, WhatIsListedChangesNothingOfWhatWasRun) {
     EXPECT_EQ(report.run_settings.trust, whole.run_settings.trust);
     EXPECT_THAT(report.excluded, SizeIs(1));
   }
+}
+
+TEST(FirstBlock, CandidatesThatWereLeftOutAreCountedAndNamed) {
+  RunFile run = samples::cpu_run();
+  EXPECT_THAT(build_report(run, {}).run_summary, Not(Contains(Pair("left out", _))));
+  run.headers[0].left_out = {40, {"runs/alpha/7.py"}};
+  run.headers.push_back(run.headers[0]);  // --resume
+  EXPECT_THAT(build_report(run, {}).run_summary,
+              Contains(Pair("left out",
+                            "40 candidates belong to no problem of the run: runs/alpha/7.py, "
+                            "39 more")));
 }
 
 TEST(FirstBlock, ManyExclusionsAreGroupedByCauseAndCut) {

@@ -2,8 +2,10 @@
 #include "cli/options/eval_input.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <map>
@@ -13,7 +15,6 @@
 #include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
-#include "report/text/text.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -63,7 +64,24 @@ std::vector<CandidateSource> candidate_sources(const EvalInputArguments& argumen
   return sources;
 }
 
+std::string name_the_set(const EvalInputArguments& arguments) {
+  return fmt::format("name their problem set, as in kbench eval PATH/KernelBench --candidates {}",
+                     fmt::join(arguments.candidates, " --candidates "));
+}
+
 }  // namespace
+
+bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
+                  const Installation& installation) {
+  const auto is_path = [](const std::string& argument) {
+    std::error_code error;
+    return std::filesystem::exists(argument, error);
+  };
+  const auto is_shipped = [&](const Problem& problem) {
+    return problem.path.string().starts_with(installation.problems.string());
+  };
+  return std::ranges::any_of(arguments, is_path) || std::ranges::none_of(problems, is_shipped);
+}
 
 std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
                                         const Installation& installation) {
@@ -88,17 +106,20 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     auto found = find_candidates(candidate_sources(arguments, installation), input.problems);
     input.candidates = std::move(found.candidates);
     input.notes = std::move(found.notes);
+    if (!found.first_numbered.empty() &&
+        !is_set_named(arguments.problems, input.problems, installation))
+      throw UsageError(
+          fmt::format("{} is named as in a KernelBench run folder, by numbers that mean other "
+                      "problems among the shipped ones: {}",
+                      found.first_numbered, name_the_set(arguments)));
     const bool named = !arguments.problems.empty();
-    const std::string others = report::counted(found.of_other_problems, "candidate");
-    if (found.of_other_problems > 0 && !arguments.candidates.empty())
-      input.notes.push_back(fmt::format(
-          "{} left out, because the problems asked for do not include theirs; the first is {}",
-          others, found.first_of_other_problems));
+    if (!arguments.candidates.empty()) input.left_out = std::move(found.left_out);
+    if (input.candidates.empty() && arguments.candidates.empty())
+      throw UsageError("no shipped candidate is for these problems: give yours with --candidates");
+    const std::string left_out = left_out_text(input.left_out);
     if (input.candidates.empty())
-      throw UsageError(fmt::format(
-          "no candidates for {}, but {} for other problems: name the problem set as well, as in "
-          "kbench eval SET --candidates FOLDER",
-          named ? "the problems named" : "the shipped problems", others));
+      throw UsageError(fmt::format("{}: {}", left_out, name_the_set(arguments)));
+    if (!left_out.empty()) input.notes.push_back(left_out + "; kbench does not judge them");
     std::set<std::string> with_code;
     for (const auto& candidate : input.candidates) with_code.insert(candidate.problem);
     if (!named)

@@ -23,12 +23,18 @@ struct EvalInput {
   std::vector<Problem> problems;      ///< the problems that have candidates
   std::vector<Candidate> candidates;  ///< the whole manifest, `missing` ones included
   std::vector<Candidate> shard;       ///< the part that this run judges
+  LeftOut left_out;                   ///< those of --candidates
   std::vector<std::string> notes;     ///< for stderr
 };
 
 /// Finds problems and candidates. If a model has no candidate for a named problem, the manifest
 /// lists a `missing` one, so a model cannot gain by leaving out hard problems. Throws UsageError.
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation);
+
+/// False if `problems` are the shipped ones and no argument names them by a path. Numbers in the
+/// file names of KernelBench's run folders are then not theirs.
+bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
+                  const Installation& installation);
 
 /// Finds the problems only; the candidates come from standard input.
 std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,

@@ -54,6 +54,13 @@ std::string problems(const Report& report) {
                      counted(report.run.manifest.size(), "sample"));
 }
 
+/// The candidates of `--candidates` that belong to no problem of the run.
+std::string left_out(const Report& report) {
+  return of_headers(report.run, [](const RunHeader& header) {
+    return printable(left_out_text(header.left_out));
+  });
+}
+
 /// The sizes that differ from those of the problems' files.
 std::string sizes(const Report& report) {
   std::map<std::string, ReducedSizes> problems;
@@ -232,6 +239,7 @@ std::vector<std::pair<std::string, std::string>> run_summary(const Report& repor
                                                       : "")},
       {"device", device(report)},
       {"problems", problems(report)},
+      {"left out", left_out(report)},
       {"sizes", sizes(report)},
       {"excluded", exclusions_text(report)},
       {"not judged", unsupported_text(report)},
