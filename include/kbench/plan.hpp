@@ -24,6 +24,7 @@ struct PlanError {
   /// Stable slug: "faulty_plan", or more exactly "too_many_threads", "too_much_shared_memory",
   /// "unknown_name", "type_mismatch", "bad_flag", "no_plan".
   std::string cause = "faulty_plan";
+  bool list_helps = false;  ///< the list of names (plan_names) shows what to write
 };
 
 /// The device's limits for a launch; for the CPU executor, those of the GPU that it emulates.

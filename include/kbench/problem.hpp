@@ -33,6 +33,8 @@ struct Problem {
   std::vector<std::string> tags;             ///< from sizes.json, if it has any
   /// Input distributions that do not suit the problem, and why; from sizes.json.
   std::map<std::string, std::string> distributions_off;
+  std::string
+      argument;  ///< names it on the command line: its key in one of the sets, else its path
 };
 
 /// The module-level constants that sizes and `--set` may override, in the file's order. Each has a

@@ -57,13 +57,14 @@ bool is_reserved(std::string_view name) { return name == "_" || find_constant(na
 
 std::string did_you_mean(std::string_view name, const std::vector<std::string_view>& known) {
   if (name.size() > kMaxNameLength) return "";
+  const std::string sought = lowercase(name);
   const std::size_t near = std::max<std::size_t>(2, name.size() / 3);
   std::vector<std::pair<std::size_t, std::string_view>> found;
   for (std::size_t i = 0; i < std::min(known.size(), kMaxCompared); ++i) {
     if (known[i].size() > kMaxNameLength) continue;
-    const std::size_t distance = edit_distance(name, known[i]);
-    const bool ends_with_it = known[i].size() > name.size() + 1 && known[i].ends_with(name) &&
-                              known[i][known[i].size() - name.size() - 1] == '.';
+    const std::string other = lowercase(known[i]);
+    const std::size_t distance = edit_distance(sought, other);
+    const bool ends_with_it = other.ends_with("." + sought);
     if (ends_with_it || (distance <= near && distance < name.size())) {
       found.emplace_back(ends_with_it ? 1 : distance, known[i]);
     }
@@ -171,10 +172,12 @@ void Scope::unknown(const Expr& name) const {
   for (const DTypeRow& row : dtypes()) known.push_back(row.name);
   const std::string shown =
       name.text.size() > kMaxNameLength ? name.text.substr(0, kMaxNameLength) + "…" : name.text;
-  fail(name.at,
-       fmt::format("there is no `{}`{}; `kbench list {} --names` prints all names", shown,
-                   did_you_mean(name.text, known), signature_.problem),
-       "unknown_name");
+  throw PlanFault{
+      {.message = fmt::format("there is no `{}`{}", shown, did_you_mean(name.text, known)),
+       .line = name.at.line,
+       .column = name.at.column,
+       .cause = "unknown_name",
+       .list_helps = true}};
 }
 
 TensorRef Scope::add_tensor(BoundTensor::Role role, TensorInfo info) {

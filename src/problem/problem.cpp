@@ -246,6 +246,10 @@ class Finder {
     problem.level = file.level;
     problem.path = file.path;
     problem.source = std::move(source);
+    const bool in_set = std::ranges::any_of(sets_, [&](const fs::path& set) {
+      return file.path.string().starts_with((set / "").lexically_normal().string());
+    });
+    problem.argument = in_set ? file.key : file.path.string();
     auto sizes = sizes_.find(file.set);
     if (sizes == sizes_.end()) sizes = sizes_.emplace(file.set, read_sizes(file.set)).first;
     const auto entry = sizes->second.find(problem.key);

@@ -127,6 +127,14 @@ TEST_F(ProblemSet, PathsAndNamesBelowThem) {
               ElementsAre("level1/33_BatchNorm", "level2/40_LayerNorm"));
 }
 
+TEST_F(ProblemSet, AProblemKnowsTheArgumentThatNamesIt) {
+  EXPECT_EQ(find_problems({"relu"}, sets_)[0].argument, "level1/19_ReLU");
+  const std::string path = scratch_ / "set/level1/19_ReLU.py";
+  EXPECT_EQ(find_problems({path}, {})[0].argument, path);
+  for (const Problem& problem : find_problems({scratch_ / "set"}, {}))
+    EXPECT_EQ(find_problems({problem.argument}, {})[0].key, problem.key);
+}
+
 TEST_F(ProblemSet, AnAmbiguousNameListsWhatItMayBe) {
   EXPECT_THAT(usage_error({"19"}, sets_),
               AllOf(HasSubstr("\"19\""), HasSubstr("level1/19_ReLU or level2/19_Conv_ReLU")));

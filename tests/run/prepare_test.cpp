@@ -34,13 +34,15 @@ std::string add_one(const std::string& arguments = "x, y, 64", const std::string
 class Prepare : public CompileTest {
  protected:
   /// Prepares a candidate of this source as far as it goes without its compiler's answer.
-  Prepared& prepare_source(const std::string& source, double call_limit_s = 0) {
+  Prepared& prepare_source(const std::string& source, double call_limit_s = 0,
+                           const Problem* problem = nullptr) {
     candidate_.source = source;
-    return prepare_candidate(call_limit_s);
+    return prepare_candidate(call_limit_s, problem);
   }
-  Prepared& prepare_candidate(double call_limit_s = 0) {
+  Prepared& prepare_candidate(double call_limit_s = 0, const Problem* problem = nullptr) {
     prepared_ = Prepared{};
     prepared_.candidate = &candidate_;
+    prepared_.problem = problem;
     if (!pool_) pool_.emplace(setup());
     prepare(prepared_, signature(), kLimits, "compute_90a", call_limit_s, *pool_);
     return prepared_;
@@ -101,6 +103,17 @@ INSTANTIATE_TEST_SUITE_P(
                    "bad_flag"},
         FaultyPlan{"NoPlan", "__global__ void add() {}\n", "line 1, column", "no_plan"}),
     [](const auto& test) { return test.param.name; });
+
+TEST_F(Prepare, AnUnknownNameIsToldWithTheCommandThatListsAll) {
+  Problem problem;
+  problem.key = "1_AddOne";
+  problem.argument = "my/1_AddOne.py";
+  const std::string source = "//@ out y like x\n//@ add<<<1, 64>>>(zzz, y)\n";
+  EXPECT_THAT(prepare_source(source, 0, &problem).record.message,
+              HasSubstr("there is no `zzz`; `kbench list my/1_AddOne.py --names` prints"));
+  EXPECT_THAT(prepare_source("//@ out y like x\n//@ add<<<1>>>(y)\n", 0, &problem).record.message,
+              testing::Not(HasSubstr("kbench list")));
+}
 
 TEST_F(Prepare, AnArgumentOfTheWrongTypeIsFoundOnceTheKernelIsKnown) {
   const auto& prepared = prepare_source(add_one("x, y, x"));

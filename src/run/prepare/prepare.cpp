@@ -51,8 +51,13 @@ void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view c
 }
 
 void decide(Prepared& prepared, const PlanError& error) {
-  decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause,
-         fmt::format("line {}, column {}: {}", error.line, error.column, error.message));
+  std::string message =
+      fmt::format("line {}, column {}: {}", error.line, error.column, error.message);
+  if (error.list_helps && prepared.problem != nullptr)
+    message += fmt::format(
+        "; `kbench list {} --names` prints all names",
+        prepared.problem->argument.empty() ? prepared.problem->key : prepared.problem->argument);
+  decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error.cause, std::move(message));
 }
 
 bool decide_rejected(Prepared& prepared) {
