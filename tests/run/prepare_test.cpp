@@ -125,6 +125,20 @@ TEST_F(Prepare, AnArgumentOfTheWrongTypeIsFoundOnceTheKernelIsKnown) {
   EXPECT_TRUE(prepared.record.compile);
 }
 
+TEST_F(Prepare, AKernelInAnotherLetterCaseIsSuggested) {
+  const auto message_of = [&](const std::string& kernel) {
+    const auto& prepared = prepare_source(
+        "//@ out y like x\n//@ ADD<<<1, 64>>>(x, y)\n__global__ void " + kernel + " {}\n");
+    EXPECT_FALSE(finish());
+    EXPECT_EQ(prepared.record.cause, "unknown_kernel");
+    return prepared.record.message;
+  };
+  EXPECT_THAT(message_of("add(const float* x, float* y)"), HasSubstr("; did you mean add?"));
+  EXPECT_THAT(message_of("__launch_bounds__(64) add (const float* x, float* y)"),
+              HasSubstr("; did you mean add?"));
+  EXPECT_THAT(message_of("multiply(const float* x, float* y)"), testing::Not(HasSubstr("mean")));
+}
+
 TEST_F(Prepare, ASyntaxErrorIsTheCompilersToTell) {
   const auto& prepared = prepare_source(add_one("x, y, 64", "int oops\n"));
   EXPECT_FALSE(finish());

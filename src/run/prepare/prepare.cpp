@@ -39,6 +39,37 @@ bool may_recover(const Candidate& candidate) {
 
 std::optional<ReadyCode> finish_dry_import(Prepared& prepared, int cancel_fd);
 
+/// The names of the kernels that a source defines.
+std::vector<std::string> kernels_in(std::string_view source) {
+  constexpr std::string_view kMark = "__global__";
+  std::vector<std::string> names;
+  for (std::size_t at = source.find(kMark); at != std::string_view::npos;
+       at = source.find(kMark, at + kMark.size())) {
+    std::size_t open = source.find('(', at);
+    if (open == std::string_view::npos) break;
+    // The name may follow __launch_bounds__(…).
+    if (trimmed(source.substr(at, open - at)).ends_with("__launch_bounds__"))
+      open = source.find('(', source.find(')', open));
+    if (open == std::string_view::npos) break;
+    std::size_t end = open;
+    while (end > at && !is_word_char(source[end - 1])) --end;
+    std::size_t begin = end;
+    while (begin > at && is_word_char(source[begin - 1])) --begin;
+    names.emplace_back(source.substr(begin, end - begin));
+  }
+  return names;
+}
+
+/// "; did you mean relu?" for the first launched kernel that the source does not define.
+std::string nearest_kernel(const Prepared& prepared) {
+  const std::vector<std::string> kernels = kernels_in(prepared.candidate->source);
+  for (const std::string& expression : prepared.bound->name_expressions) {
+    const std::string name = expression.substr(0, expression.find('<'));
+    if (!is_one_of(name, kernels)) return did_you_mean(name, kernels);
+  }
+  return "";
+}
+
 }  // namespace
 
 void decide(Prepared& prepared, Outcome outcome, Stage stage, std::string_view cause,
@@ -167,7 +198,9 @@ std::optional<ReadyCode> finish_compile(Prepared& prepared, int cancel_fd) {
   if (const auto* error = std::get_if<CompileError>(&result)) {
     prepared.record.compile = CompileInfo{error->seconds, error->cached, "nvrtc", {}, ""};
     prepared.log = error->log;
-    decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error->cause, error->message);
+    const bool is_unknown = error->cause == "unknown_kernel";
+    decide(prepared, Outcome::kCompileFailure, Stage::kCompile, error->cause,
+           error->message + (is_unknown ? nearest_kernel(prepared) : ""));
     return std::nullopt;
   }
   const auto& artifact = std::get<Artifact>(result);
