@@ -57,6 +57,9 @@ class Plan {
 /// Parses the plan of `source` (the whole candidate). No plan at all is an error too.
 std::variant<Plan, PlanError> parse_plan(std::string_view source);
 
+/// The error of a plan that declares no output or launches nothing; none if it does both.
+std::optional<PlanError> missing_part(const Plan& plan);
+
 /// A tensor that a launch may name: an input, a parameter or buffer, an output, or scratch.
 struct BoundTensor {
   enum class Role : std::uint8_t { kInput, kState, kOutput, kScratch };

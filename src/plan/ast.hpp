@@ -145,5 +145,6 @@ struct kbench::Plan::Impl {
   std::vector<std::string> flags;
   std::optional<double> limit_s;
   std::vector<plan::Expr> expressions;
+  plan::Position begin;  ///< of the first statement
   plan::Block statements;
 };

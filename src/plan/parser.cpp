@@ -125,6 +125,8 @@ std::string Parser::identifier(std::string_view of_what) {
 }
 
 Plan::Impl Parser::run() {
+  skip_newlines();
+  result_.begin = peek().at;
   result_.statements = statements(false);
   return std::move(result_);
 }

@@ -39,7 +39,6 @@ TEST(PlanError, Words) {
   constexpr ErrorCase kCases[] = {
       {"^", "no plan", "no_plan"},
       {"^__global__ void k() {}\n// @ let a = 1\n", "no plan", "no_plan"},
-      {"^//@ problem level1/x\n", "launches nothing", "no_plan"},
       {"//@ let a = ^1.5f", "without a suffix"},
       {"//@ let a = ^1.", "write 1.0"},
       {"//@ let a = ^.5", "write 0.5"},
@@ -243,6 +242,30 @@ TEST(PlanError, LimitsOfTheDeviceAreThoseGiven) {
   EXPECT_EQ(std::get<PlanError>(result).cause, "too_many_threads");
   const auto shared = bind_source("//@ k<<<1, 256, 100>>>()", plan_signature(), {8, 99, 256});
   EXPECT_EQ(std::get<PlanError>(shared).cause, "too_much_shared_memory");
+}
+
+TEST(PlanError, APlanNeedsAnOutputAndALaunch) {
+  constexpr ErrorCase kCases[] = {
+      {"//@ ^problem level1/x\n", "has no output", "no_plan"},
+      {"\n//@ ^flags --use_fast_math\n//@ k<<<1, 1>>>(x)\n", "has no output", "no_plan"},
+      {"//@ ^tmp t like x\n//@ k<<<1, 1>>>(x, t)\n", "has no output", "no_plan"},
+      {"//@ ^out y like x\n//@ if (true) { let a = 1 }\n", "launches nothing", "no_plan"},
+      {"//@ out y like x\n//@ k<<<1, 1>>>(x, y)\n", ""},
+      {"//@ out y like x\n//@ if (true) { } else { for i in 0..2 { k<<<1, 1>>>(x, y) } }\n", ""},
+  };
+  for (const ErrorCase& row : kCases) {
+    SCOPED_TRACE(row.marked);
+    const Marked marked = without_mark(row.marked);
+    const auto plan = parse_plan(marked.source);
+    ASSERT_TRUE(std::holds_alternative<Plan>(plan));
+    const auto error = missing_part(std::get<Plan>(plan));
+    ASSERT_EQ(error.has_value(), *row.says != '\0');
+    if (!error) continue;
+    EXPECT_THAT(error->message, HasSubstr(row.says));
+    EXPECT_EQ(error->line, marked.line);
+    EXPECT_EQ(error->column, marked.column);
+    EXPECT_EQ(error->cause, row.cause);
+  }
 }
 
 }  // namespace

@@ -101,6 +101,7 @@ INSTANTIATE_TEST_SUITE_P(
                    "line 2, column", "too_much_shared_memory"},
         FaultyPlan{"BadFlag", "//@ flags --run-everything\n//@ out y like x\n", "line 1, column",
                    "bad_flag"},
+        FaultyPlan{"NoOutput", "//@ add<<<1, 64>>>(x)\n", "line 1, column 5: the plan", "no_plan"},
         FaultyPlan{"NoPlan", "__global__ void add() {}\n", "line 1, column", "no_plan"}),
     [](const auto& test) { return test.param.name; });
 

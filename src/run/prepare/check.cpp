@@ -103,6 +103,7 @@ void prepare_unplaced(Prepared& prepared, const std::string& arch, CompilePool& 
   if (decide_rejected(prepared)) return;
   const auto parsed = parse_plan(candidate.source);
   if (const auto* error = std::get_if<PlanError>(&parsed)) return decide(prepared, *error);
+  if (const auto error = missing_part(std::get<Plan>(parsed))) return decide(prepared, *error);
   CompileRequest request;
   request.source = candidate.source;
   request.file_name = candidate.id;

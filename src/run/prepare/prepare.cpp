@@ -108,6 +108,7 @@ void prepare(Prepared& prepared, const Signature& signature, const DeviceLimits&
   auto parsed = parse_plan(candidate.source);
   if (const auto* error = std::get_if<PlanError>(&parsed)) return decide(prepared, *error);
   const Plan& plan = std::get<Plan>(parsed);
+  if (const auto error = missing_part(plan)) return decide(prepared, *error);
   auto bound = bind_plan(plan, signature, limits);
   if (const auto* error = std::get_if<PlanError>(&bound)) return decide(prepared, *error);
   prepared.bound = std::get<BoundPlan>(std::move(bound));
