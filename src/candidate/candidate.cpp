@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 
 #include "base/hash.hpp"
 #include "base/python_encoding.hpp"
@@ -169,8 +170,34 @@ CandidateSource parse_candidate_source(std::string_view argument) {
   return {std::string(model), fs::path(path)};
 }
 
+bool has_spaced_mark(std::string_view line) {
+  line = trimmed(line);
+  if (!line.starts_with("// ") && !line.starts_with("//\t")) return false;
+  line = trimmed(line.substr(2));
+  if (!line.starts_with('@')) return false;
+  line = trimmed(line.substr(1));
+  const auto holds = [&](std::string_view text) { return line.find(text) != line.npos; };
+  if (holds("<<<") && holds(">>>")) return true;
+  // The sign excludes sentences such as "// @ out of bounds".
+  struct Statement {
+    std::string_view start, sign;
+  };
+  constexpr std::array<Statement, 8> kStatements = {{{"dims ", "["},
+                                                     {"out ", "["},
+                                                     {"out ", " like "},
+                                                     {"tmp ", "["},
+                                                     {"tmp ", " like "},
+                                                     {"let ", " = "},
+                                                     {"flags -", ""},
+                                                     {"inout ", ""}}};
+  return std::ranges::any_of(kStatements, [&](const Statement& statement) {
+    return line.starts_with(statement.start) && holds(statement.sign);
+  });
+}
+
 bool is_plan_line(std::string_view line) {
   line = trimmed(line);
+  if (has_spaced_mark(line)) return true;
   if (!line.starts_with("//@")) return false;
   line = trimmed(line.substr(3));
   const std::string_view word = line.substr(0, line.find_first_of(" \t#"));
@@ -255,7 +282,9 @@ Candidate read_candidate(const fs::path& path, const std::vector<Problem>& probl
   const fs::path full = fs::absolute(path).lexically_normal();
   const Place place = Places(problems).of_candidate(full, full.parent_path(), said);
   if (place.of_other_problem) {
-    *unplaced_because = "its problem is unknown: name the problem with --problem";
+    *unplaced_because =
+        fmt::format("the problem of {} is unknown{}: name it with --problem", path.string(),
+                    said ? fmt::format(" (`//@ problem {}`)", as_utf8(*said)) : "");
   } else {
     *unplaced_because = unplaced(place, path);
   }

@@ -39,4 +39,8 @@ std::map<std::string, std::string> accompanying_files(
 /// True if a line belongs to a plan and is not a `//@ problem` line.
 bool is_plan_line(std::string_view line);
 
+/// True if a line has `// @` before a statement of a plan, so that its author meant `//@`. False
+/// for other comments (`// @param x`).
+bool has_spaced_mark(std::string_view line);
+
 }  // namespace kbench

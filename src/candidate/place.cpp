@@ -109,11 +109,16 @@ std::optional<std::string> problem_line(std::string_view source) {
   Lines lines(source);
   for (std::string_view line; lines.next(line);) {
     line = trimmed(line);
-    if (!take(line, "//@")) continue;
+    if (!take(line, "//")) continue;
+    const bool spaced = !line.starts_with('@');
+    line = trimmed(line);
+    if (!take(line, "@")) continue;
     line = trimmed(line);
     if (!take(line, "problem") || line.empty() || (line[0] != ' ' && line[0] != '\t')) continue;
     const std::string_view name = trimmed(line.substr(0, line.find('#')));
-    if (!name.empty()) return std::string(name);
+    // A sentence may begin with "// @ problem"; a name is one word.
+    const bool is_sentence = spaced && name.find_first_of(" \t") != std::string_view::npos;
+    if (!name.empty() && !is_sentence) return std::string(name);
   }
   return std::nullopt;
 }

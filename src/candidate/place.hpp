@@ -13,7 +13,7 @@
 
 namespace kbench {
 
-/// The name in a `//@ problem NAME` line, if there is one.
+/// The name in a `//@ problem NAME` line (or `// @ problem NAME`), if there is one.
 std::optional<std::string> problem_line(std::string_view source);
 
 /// True if the stem of an answer's file is a sample number, alone or with such a word ("0",

@@ -8,6 +8,7 @@
 #include <charconv>
 
 #include "base/text.hpp"
+#include "candidate/file.hpp"
 
 namespace kbench::plan {
 namespace {
@@ -217,6 +218,10 @@ std::vector<Token> lex_plan(std::string_view source) {
     const std::string_view text = source.substr(0, length);
     source.remove_prefix(std::min(length + 1, source.size()));
     const std::size_t mark = text.find_first_not_of(kBlanks);
+    if (has_spaced_mark(text)) {
+      fail({line, static_cast<int>(mark) + 1},
+           "a plan's line begins with `//@`: remove the space between `//` and `@`");
+    }
     if (mark == std::string_view::npos || !text.substr(mark).starts_with(kMark)) continue;
     const std::size_t start = mark + kMark.size();
     LineLexer(text.substr(start), {line, static_cast<int>(start) + 1}, open_brackets, tokens).run();

@@ -123,6 +123,41 @@ TEST(Classify, KindComesFromNameAndPlan) {
   EXPECT_EQ(candidate_kind_from_name("script"), std::nullopt);
 }
 
+TEST(Classify, APlanWhoseMarkHasASpaceIsAPlan) {
+  const auto kind = [](std::string_view line) {
+    Candidate candidate;
+    candidate.source = fmt::format("  {}\n__global__ void k();\n", line);
+    classify(candidate, "a.cu");
+    return candidate.kind;
+  };
+  for (const char* line : {"// @ out y like x", "// @out y: float32[4]", "//\t@ dims x[N]",
+                           "// @ let n = 4", "// @ k<<<1, 1>>>(x, y)", "// @ flags -lineinfo"})
+    EXPECT_EQ(kind(line), CandidateKind::kKernel) << line;
+  for (const char* line : {"// @ out of bounds", "// @param n[in] size", "// see @ out y like x",
+                           "// @ let us see", "// @ problem 19_ReLU"})
+    EXPECT_EQ(kind(line), CandidateKind::kExtension) << line;
+}
+
+TEST(ReadCandidate, ALineOrAPathNamesTheProblem) {
+  const ScratchFolder scratch;
+  const std::vector<Problem> problems = {problem(1, "19_ReLU"), problem(2, "19_Chain")};
+  std::string unplaced;
+  const auto problem_of = [&](const char* path, std::string_view line) {
+    return read_candidate(scratch.write(path, fmt::format("{}\n{}", line, kKernel)), problems,
+                          &unplaced)
+        .problem;
+  };
+  EXPECT_EQ(problem_of("a.cu", "//@ problem level1/19_relu"), "level1/19_ReLU");
+  EXPECT_EQ(problem_of("a.cu", "// @ problem 19_Chain"), "level2/19_Chain");
+  EXPECT_EQ(problem_of("19_ReLU/a.cu", ""), "level1/19_ReLU");
+  EXPECT_EQ(unplaced, "");
+  EXPECT_EQ(problem_of("a.cu", "// @ problem of this kernel"), "");
+  EXPECT_THAT(unplaced, HasSubstr("belongs to no problem"));
+  EXPECT_EQ(problem_of("a.cu", "//@ problem 3_Tanh"), "");
+  EXPECT_THAT(unplaced,
+              HasSubstr("a.cu is unknown (`//@ problem 3_Tanh`): name it with --problem"));
+}
+
 TEST(Classify, WhatCameByOtherWaysIsBoundedToo) {
   Candidate candidate;
   candidate.source.assign(kMaxCandidateBytes + 1, ' ');

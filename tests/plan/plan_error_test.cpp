@@ -38,7 +38,10 @@ void expect_errors(std::span<const ErrorCase> cases) {
 TEST(PlanError, Words) {
   constexpr ErrorCase kCases[] = {
       {"^", "no plan", "no_plan"},
-      {"^__global__ void k() {}\n// @ let a = 1\n", "no plan", "no_plan"},
+      {"^__global__ void k() {}\n// @param a = 1\n// @ out of bounds\n", "no plan", "no_plan"},
+      {"//@ out y like x\n  ^// @ let a = 1\n", "remove the space between `//` and `@`"},
+      {"^// @out y like x\n", "remove the space"},
+      {"^//  @ k<<<1, 1>>>(x)\n", "remove the space"},
       {"//@ let a = ^1.5f", "without a suffix"},
       {"//@ let a = ^1.", "write 1.0"},
       {"//@ let a = ^.5", "write 0.5"},
