@@ -175,7 +175,10 @@ nlohmann::json list_json(std::span<const ListedProblem> problems, std::string_vi
 }
 
 std::string names_text(const ListedProblem& listed, const DeviceLimits& limits) {
-  std::string text = fmt::format("# {}\n", listed.problem.key);
+  const bool reduced = listed.reduced_sizes && listed.reduced_sizes->reduced();
+  std::string text =
+      fmt::format("# {}{}\n", listed.problem.key,
+                  reduced ? ", at reduced sizes (--full-sizes shows those of the file)" : "");
   if (const auto* signature = std::get_if<Signature>(&listed.found)) {
     return text + plan_names(*signature, limits) + "\n" + plan_skeleton(*signature);
   }

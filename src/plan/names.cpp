@@ -6,6 +6,7 @@
 #include <cctype>
 #include <set>
 
+#include "base/text.hpp"
 #include "kbench/plan.hpp"
 #include "plan/scope.hpp"
 
@@ -231,11 +232,23 @@ class Skeleton {
     arguments_ += plan_name(argument) + ", ";
   }
 
-  /// The name of an input's size with this value at the same index, else the number.
+  /// A name that has this value: an input's size, at the same index if possible, else an attribute,
+  /// an argument of the model or a parameter's size. The number if nothing has it.
   std::string size_text(std::int64_t size, std::size_t place) const {
-    for (const Dim& dim : dims_) {
-      if (dim.size == size && dim.place == place && size > 1) return dim.name;
-    }
+    if (size <= 1) return fmt::format("{}", size);
+    for (const bool same_place : {true, false})
+      for (const Dim& dim : dims_)
+        if (dim.size == size && (dim.place == place || !same_place)) return dim.name;
+    const Value value(size);
+    for (const char* part : {".out_", ""})  // out_features, out_channels
+      for (const auto& [name, known] : signature_.attributes)
+        if (known == value && name.find(part) != std::string::npos) return plan_name(name);
+    for (const auto& [name, known] : signature_.init)
+      if (known == value) return plan_name(fmt::format("init.{}", name));
+    for (const StateInfo& entry : signature_.state)
+      for (std::size_t i = 0; i < entry.tensor.shape.size(); ++i)
+        if (entry.tensor.shape[i] == size)
+          return fmt::format("size({}, {})", plan_name(entry.tensor.name), i);
     return fmt::format("{}", size);
   }
 
@@ -246,11 +259,14 @@ class Skeleton {
     const std::string name = plan_names_.name("y" + suffix);
     const std::string cpp_name = cpp_names_.name("y" + suffix);
     std::vector<std::string> sizes;
+    bool has_number = false;
     for (std::size_t i = 0; i < output.shape.size(); ++i) {
       sizes.push_back(size_text(output.shape[i], i));
+      has_number = has_number || (output.shape[i] > 1 && is_digit(sizes.back().front()));
     }
-    plan_ += fmt::format("//@ out {}: {}[{}]\n", name, dtype_row(output.dtype).name,
-                         fmt::join(sizes, ", "));
+    plan_ += fmt::format(
+        "//@ out {}: {}[{}]{}\n", name, dtype_row(output.dtype).name, fmt::join(sizes, ", "),
+        has_number ? "  # no name has this size: replace the number by a formula" : "");
     plan_ += fmt::format("//@ compute{}<<<max(1, cdiv(numel({}), 256)), 256>>>({}{}, numel({}))\n",
                          suffix, name, arguments_, name, name);
     const std::string_view type = dtype_row(output.dtype).cuda_type;

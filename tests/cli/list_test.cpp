@@ -89,6 +89,9 @@ TEST(List, NamesOfAPlanAndItsSkeleton) {
     EXPECT_THAT(text, HasSubstr(part));
   }
   EXPECT_THAT(names_text(sample()[1], {}), HasSubstr("forward raised ValueError"));
+  ListedProblem reduced = sample()[0];
+  reduced.reduced_sizes = {.bytes = 1, .flops = 1, .full_bytes = 2, .full_flops = 2};
+  EXPECT_THAT(names_text(reduced, {}), StartsWith("# level1/19_ReLU, at reduced sizes (--full-"));
 }
 
 TEST(List, OptionsTakeOneValueEach) {

@@ -126,6 +126,34 @@ TEST(PlanNames, ASkeletonCopesWithOddProblems) {
   EXPECT_THAT(source, HasSubstr("const float* true_"));
 }
 
+/// The line of a skeleton that declares the output.
+std::string out_line(const Signature& signature) {
+  const std::string source = plan_skeleton(signature);
+  const std::size_t begin = source.find("//@ out");
+  return source.substr(begin, source.find('\n', begin) - begin);
+}
+
+TEST(PlanNames, ASkeletonNamesSizesSoThatItHoldsAtOthers) {
+  Signature signature;
+  signature.problem = "conv";
+  signature.inputs = {{"x", TensorInfo{"x", DType::kFloat32, {16, 8, 32, 32}}}};
+  signature.outputs = {{"0", DType::kFloat32, {16, 24, 32, 1}}};
+  signature.attributes = {{"a", Value(std::int64_t{24})},
+                          {"conv.out_channels", Value(std::int64_t{24})}};
+  EXPECT_EQ(out_line(signature), "//@ out y: float32[x_0, conv.out_channels, x_2, 1]");
+  signature.attributes.clear();
+  signature.init = {{"channels", Value(std::int64_t{24})}};
+  EXPECT_EQ(out_line(signature), "//@ out y: float32[x_0, init.channels, x_2, 1]");
+  signature.init.clear();
+  signature.state = {{{"conv.weight", DType::kFloat32, {24, 8, 3, 3}}, false}};
+  EXPECT_EQ(out_line(signature), "//@ out y: float32[x_0, size(conv.weight, 0), x_2, 1]");
+  signature.outputs = {{"0", DType::kFloat32, {30, 16}}};
+  EXPECT_EQ(out_line(signature),
+            "//@ out y: float32[30, x_0]  # no name has this size: replace the number by a "
+            "formula");
+  bound_to(plan_skeleton(signature), signature);
+}
+
 /// The first fenced block of the language's reference, which a reader will copy.
 std::string worked_example() {
   std::ifstream file(KBENCH_SOURCE_DIR "/src/plan/PLAN.md");
