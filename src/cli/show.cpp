@@ -31,7 +31,8 @@ struct ShowArguments {
 int show(const ShowArguments& arguments) {
   const Selection selection = selection_of(arguments.selections);
   if (arguments.name.empty() && selection.empty())
-    throw UsageError("nothing to show: name a PROBLEM or PROBLEM/SAMPLE, or choose by --select");
+    throw UsageError(
+        "nothing to show: name a PROBLEM, PROBLEM/SAMPLE or candidate, or choose by --select");
   RunFile run = read_run(arguments.run);
   selection.choose_from(run, "the run");
   const std::vector<std::size_t> found =
@@ -66,7 +67,7 @@ Subcommand add_show(CLI::App& app) {
   command->add_option(
       "PROBLEM", arguments->name,
       "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; it may contain * "
-      "and ?; may be omitted with --select");
+      "and ?; or a candidate's file; may be omitted with --select");
   add_select_option(*command, arguments->selections);
   command->add_option("--model", arguments->model, "only this model");
   command->add_flag("--source", arguments->options.whole_source,

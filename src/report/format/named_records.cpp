@@ -3,6 +3,7 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <optional>
 #include <set>
 
@@ -30,6 +31,12 @@ std::optional<int> take_sample(std::string& name) {
   if (!sample || *sample < 0) return std::nullopt;
   name.resize(slash);
   return sample;
+}
+
+/// True if `name` is the candidate's path, an end of it ("19_ReLU/0.cu"), or a longer path to it.
+bool is_file_of(const std::string& name, const std::string& candidate) {
+  const std::string path = std::filesystem::path(name).lexically_normal().string();
+  return path == candidate || candidate.ends_with("/" + path) || path.ends_with("/" + candidate);
 }
 
 std::string some_of(const std::set<Interned>& names) {
@@ -69,22 +76,26 @@ std::vector<std::size_t> named_records(const RunFile& run, const std::string& na
   std::optional<int> sample;
   bool any_listed = false;
   if (!any_problem()) sample = take_sample(problem);
+  const bool is_problem = any_problem();
   std::set<Interned> problems, models;
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     const Record& record = run.records[i];
     problems.insert(record.problem);
-    if (!is_named(problem, record.problem.str())) continue;
+    if (is_problem ? !is_named(problem, record.problem.str()) : !is_file_of(name, record.candidate))
+      continue;
     models.insert(record.model);
-    if (sample && record.sample != *sample) continue;
+    if (is_problem && sample && record.sample != *sample) continue;
     if (!model.empty() && !matches_pattern(model, record.model.str())) continue;
     any_listed = true;
     if (selection.lists(record)) found.push_back(i);
   }
   if (run.records.empty()) throw UsageError("the run has no records yet");
   if (models.empty())
-    throw UsageError(fmt::format("the run has no record of a problem \"{}\"; it has {}{}", problem,
-                                 some_of(problems), likely(problem, problems)));
+    throw UsageError(
+        fmt::format("the run has no record of a problem or candidate \"{}\"; it has "
+                    "{}{}",
+                    name, some_of(problems), likely(problem, problems)));
   if (found.empty() && any_listed)
     throw UsageError(fmt::format("--select {} lists none of these candidates{}", selection.text(),
                                  selection.likely(run)));
