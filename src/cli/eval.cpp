@@ -191,8 +191,11 @@ Subcommand add_eval(CLI::App& app) {
       ->add_option("--candidates", input.candidates,
                    "[MODEL=]PATH, or - to read one JSON object per line from standard input")
       ->allow_extra_args(false);
-  command->add_option("--candidate", input.candidate, "one candidate file; needs --problem");
-  command->add_option("--problem", input.problem, "the problem of --candidate");
+  command->add_option("--candidate", input.candidate, "one candidate file");
+  command->add_option(
+      "--problem", input.problem,
+      "the problem of --candidate (default: the one that its path or its //@ problem line "
+      "names)");
   command->add_option("--shard", input.shard,
                       "i/n: every n-th problem, from the i-th (0 is first)");
   add_run_options(*command, *arguments);

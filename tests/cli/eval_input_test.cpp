@@ -90,6 +90,28 @@ TEST_F(Input, CandidatesOfNoProblemAreCountedAndNamed) {
                     HasSubstr("right/me/1_Swish/0.py: name their problem set")));
 }
 
+TEST_F(Input, ALineOfThePlanIsEnoughForOneFile) {
+  const auto problem_of = [&](const char* name, std::string_view source,
+                              const std::vector<std::string>& problems = {}) {
+    EvalInputArguments arguments;
+    arguments.problems = problems;
+    arguments.candidate = scratch_.write(name, source).string();
+    const EvalInput input = find_eval_input(arguments, installation_);
+    EXPECT_THAT(input.problems, SizeIs(1));
+    EXPECT_THAT(input.shard, SizeIs(1));
+    EXPECT_EQ(input.candidates.at(0).model, "candidate");
+    return input.candidates.at(0).problem;
+  };
+  constexpr std::string_view kKernel = "//@ problem 2_norm\n//@ out y like x\n";
+  EXPECT_EQ(problem_of("a.cu", kKernel), "level1/2_Norm");
+  EXPECT_EQ(problem_of("1_Swish/a.py", kModule), "level1/1_Swish") << "or its path";
+  EXPECT_EQ(problem_of("a.py", kModule, {(scratch_ / "checkout/level1/7_Conv.py").string()}),
+            "level1/7_Conv")
+      << "or the only problem";
+  EXPECT_THROW(problem_of("a.py", kModule), UsageError);
+  EXPECT_THROW(problem_of("level_1_problem_1_sample_0_kernel.py", kModule), UsageError);
+}
+
 TEST_F(Input, ShippedCandidatesOfOtherProblemsAreNoNews) {
   scratch_.write("right/me/2_Norm/0.py", kModule);
   EXPECT_THAT(found({"1_Swish"}, {}), ElementsAre("level1/1_Swish me 0"));

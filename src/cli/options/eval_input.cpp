@@ -13,6 +13,7 @@
 
 #include "base/hash.hpp"
 #include "base/text.hpp"
+#include "candidate/place.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 
@@ -71,6 +72,10 @@ std::string name_the_set(const EvalInputArguments& arguments) {
 
 }  // namespace
 
+bool has_numbers_only(const std::filesystem::path& candidate) {
+  return run_file_name(candidate.stem().native()).has_value();
+}
+
 bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
                   const Installation& installation) {
   const auto is_path = [](const std::string& argument) {
@@ -90,18 +95,44 @@ std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
   return find_problems(patterns, {installation.problems});
 }
 
+namespace {
+
+/// The file of --candidate, for the one problem that is named, else for the one that its path or
+/// its `//@ problem` line names.
+Candidate the_candidate(const EvalInputArguments& arguments, const std::vector<Problem>& problems,
+                        const Installation& installation) {
+  const bool named = !arguments.problem.empty() || !arguments.problems.empty();
+  if (named && problems.size() == 1)
+    return load_candidate(arguments.candidate, problems.front(), "candidate", 0);
+  if (!arguments.problem.empty())
+    throw UsageError(fmt::format("--problem {} names {} problems; --candidate needs one",
+                                 arguments.problem, problems.size()));
+  std::string unplaced;
+  Candidate candidate = read_candidate(arguments.candidate, problems, &unplaced);
+  if (has_numbers_only(arguments.candidate) &&
+      !is_set_named(arguments.problems, problems, installation))
+    unplaced = fmt::format(
+        "the name of {} has only numbers of KernelBench's: name its problem "
+        "with --problem",
+        arguments.candidate);
+  if (!unplaced.empty()) throw UsageError(unplaced);
+  candidate.model = "candidate";
+  return candidate;
+}
+
+}  // namespace
+
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation) {
-  if (arguments.candidate.empty() != arguments.problem.empty())
-    throw UsageError("--candidate and --problem must be given together: one file for one problem");
+  if (arguments.candidate.empty() && !arguments.problem.empty())
+    throw UsageError("--problem names the problem of --candidate, which is not given");
   EvalInput input;
   input.problems = find_eval_problems(arguments, installation);
   const Shard shard = parse_shard(arguments.shard);
   if (!arguments.candidate.empty()) {
-    if (input.problems.size() != 1)
-      throw UsageError(fmt::format("--problem {} names {} problems; --candidate needs one",
-                                   arguments.problem, input.problems.size()));
-    input.candidates.push_back(
-        load_candidate(arguments.candidate, input.problems.front(), "candidate", 0));
+    input.candidates.push_back(the_candidate(arguments, input.problems, installation));
+    std::erase_if(input.problems, [&](const Problem& problem) {
+      return problem.key != input.candidates.front().problem;
+    });
   } else {
     auto found = find_candidates(candidate_sources(arguments, installation), input.problems);
     input.candidates = std::move(found.candidates);

@@ -31,6 +31,9 @@ struct EvalInput {
 /// lists a `missing` one, so a model cannot gain by leaving out hard problems. Throws UsageError.
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation);
 
+/// True if a candidate's file is named as in a KernelBench run folder, by numbers.
+bool has_numbers_only(const std::filesystem::path& candidate);
+
 /// False if `problems` are the shipped ones and no argument names them by a path. Numbers in the
 /// file names of KernelBench's run folders are then not theirs.
 bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
