@@ -10,13 +10,13 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/dumped.hpp"
-#include "candidate/place.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/reduce_sizes_option.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
@@ -31,6 +31,7 @@ namespace fs = std::filesystem;
 
 struct CheckArguments {
   std::vector<std::string> files, problems, settings;
+  std::string reduce_sizes = "auto";
   EvalOptions options;
   bool json = false;
 };
@@ -109,7 +110,7 @@ CheckedFile read_file_to_check(const std::string& path, const KnownProblems& kno
     file.candidate = load_candidate(path, known.problems.front(), "candidate", 0);
     return file;
   }
-  if (!known.set_is_named && run_file_name(fs::path(path).stem().native())) {
+  if (!known.set_is_named && has_numbers_only(path)) {
     file.candidate = read_candidate(path);
     file.unplaced = "its name has only numbers of KernelBench's: name the set with --problem";
     return file;
@@ -119,7 +120,9 @@ CheckedFile read_file_to_check(const std::string& path, const KnownProblems& kno
 }
 
 void describe(CheckedFile::ProblemFile& file, const std::vector<Problem>& problems, EvalRun& run) {
-  const auto& found = run.signature(*std::ranges::find(problems, file.key, &Problem::key));
+  const Problem& problem = *std::ranges::find(problems, file.key, &Problem::key);
+  file.record = run.blank_record(Candidate(), problem);
+  const auto& found = run.signature(problem);
   if (const auto* failure = std::get_if<std::string>(&found)) {
     file.failure = *failure;
     return;
@@ -138,6 +141,7 @@ std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
   for (const std::string& path : arguments.files) files.push_back(read_file_to_check(path, known));
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, problems);
+  options.reduce_sizes = parse_reduce_sizes(arguments.reduce_sizes);
   std::vector<Candidate> candidates;
   for (const CheckedFile& file : files)
     if (!file.problem) candidates.push_back(file.candidate);
@@ -170,7 +174,6 @@ int check(const CheckArguments& arguments) {
 Subcommand add_check(CLI::App& app) {
   auto arguments = std::make_shared<CheckArguments>();
   arguments->options.device = "cpu";
-  arguments->options.kernel_arch = "sm_90a";
   CLI::App* command = app.add_subcommand(
       "check", "Report what each file is, if it compiles and loads, and what is wrong with it");
   command->add_option("FILE", arguments->files, "problems, candidates, or models' answers")
@@ -182,20 +185,28 @@ Subcommand add_check(CLI::App& app) {
   command->add_option("--set", arguments->settings, "NAME=VALUE: override a problem's constant")
       ->allow_extra_args(false);
   command
+      ->add_option("--device", arguments->options.device,
+                   "auto, cpu, cuda, or cuda:0,1: bind plans to its limits, at its sizes")
+      ->capture_default_str();
+  add_reduce_sizes_option(*command, arguments->reduce_sizes);
+  command
       ->add_option("--entry", arguments->options.entry,
                    "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
-  command
-      ->add_option("--arch", arguments->options.kernel_arch,
-                   "GPU architecture to compile kernels for: sm_80, sm_90a, …")
-      ->capture_default_str();
+  command->add_option("--arch", arguments->options.kernel_arch,
+                      "GPU architecture to compile kernels for: sm_80, sm_90a, … (default: the "
+                      "device's; sm_90a for cpu)");
   add_compile_timeout(*command, arguments->options.compile_limit_s);
   command->add_option("--load-timeout", arguments->options.load_limit_s, "seconds to load a module")
       ->check(above_zero())
       ->capture_default_str();
   command->add_flag("--json", arguments->json, "JSON instead of text");
   command->footer("Exit codes: 0 all files are fine; 3 a file would not be scored; 2 usage.");
-  return {command, [arguments] { return check(*arguments); }};
+  return {command, [arguments] {
+            if (arguments->options.kernel_arch.empty() && arguments->options.device == "cpu")
+              arguments->options.kernel_arch = "sm_90a";
+            return check(*arguments);
+          }};
 }
 
 }  // namespace kbench::cli

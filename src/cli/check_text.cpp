@@ -51,12 +51,28 @@ std::string what_worked(const CheckedFile& file) {
   return fmt::format("{}", fmt::join(words, "; "));
 }
 
+/// The sizes that differ from those of the problem's file; "" if none do.
+std::string sizes_line(const Record& record) {
+  const std::string sizes = report::sizes_text(record);
+  if (sizes.empty()) return "";
+  const bool reduced = record.reduced_sizes && record.reduced_sizes->reduced();
+  return fmt::format("checked at {}{}", sizes,
+                     reduced ? ": reduced sizes (--full-sizes checks at those of the file)"
+                             : ", which are not the sizes of the file");
+}
+
+void add_sizes(json& object, const Record& record) {
+  if (!record.sizes.empty()) object["sizes"] = json::parse(record.sizes.str());
+  if (record.reduced_sizes) object["reduced_sizes"] = to_json(*record.reduced_sizes);
+}
+
 std::string problem_text(const CheckedFile::ProblemFile& problem) {
   std::string text;
   line(text, "problem " + problem.key);
   line(text, problem.failure.empty()
                  ? fmt::format("inputs {}; outputs {}", problem.inputs, problem.outputs)
                  : "problem_failure: " + problem.failure);
+  if (const std::string sizes = sizes_line(problem.record); !sizes.empty()) line(text, sizes);
   return text;
 }
 
@@ -69,6 +85,7 @@ std::string candidate_text(const CheckedFile& file) {
   line(text, checked.fine ? what_worked(file)
                           : fmt::format("{}, {}: {}", to_string(record.outcome), record.cause.str(),
                                         record.message));
+  if (const std::string sizes = sizes_line(record); !sizes.empty()) line(text, sizes);
   if (!checked.ignored_flags.empty())
     line(text,
          fmt::format("flags that have no effect here: {}", fmt::join(checked.ignored_flags, " ")));
@@ -85,6 +102,7 @@ json problem_json(const CheckedFile& file) {
     object["outcome"] = to_string(Outcome::kProblemFailure);
     object["message"] = problem.failure;
   }
+  add_sizes(object, problem.record);
   return object;
 }
 
@@ -110,6 +128,7 @@ json candidate_json(const CheckedFile& file) {
                          {"cached", checked.record.compile->cached},
                          {"way", checked.record.compile->way.str()}};
   if (!file.unplaced.empty()) object["unplaced"] = file.unplaced;
+  add_sizes(object, checked.record);
   if (checked.fine) return object;
   object["outcome"] = to_string(checked.record.outcome);
   object["stage"] = to_string(checked.record.stage);

@@ -17,6 +17,7 @@ struct CheckedFile {
   /// For a problem file: its key, inputs and outputs, or the reason of its failure.
   struct ProblemFile {
     std::string key, inputs, outputs, failure;
+    Record record;  ///< only its sizes
   };
   std::optional<ProblemFile> problem;
   // For all other files:

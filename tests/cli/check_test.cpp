@@ -174,5 +174,28 @@ TEST(Check, TextForPeopleAndExitCodes) {
   EXPECT_EQ(run_kbench({"check", problem, "--entry", "a b"}).status.code, 2);
 }
 
+TEST(Check, SaysAtWhichSizes) {
+  const TempFolder folder;
+  const std::string problem = folder.write("1_AddOne.py", add_one_problem(1 << 26)).string();
+  const std::string kernel = folder.write("1_AddOne/0.cu", add_one_kernel()).string();
+  const auto checked = [&](std::vector<std::string> more) {
+    more.insert(more.begin(), {"check", kernel, "--problem", problem});
+    const auto result = run_kbench(more);
+    EXPECT_EQ(result.status.code, 0) << result.output << result.error;
+    return result.output;
+  };
+  EXPECT_THAT(checked({}), HasSubstr("reduced sizes (--full-sizes checks at those of the file)"));
+  EXPECT_THAT(checked({"--full-sizes"}), testing::Not(HasSubstr("checked at")));
+  EXPECT_THAT(checked({"--reduce-sizes=1KiB", "--device", "cpu"}), HasSubstr("checked at N=128:"));
+  EXPECT_THAT(checked({"--set", "N=64"}),
+              HasSubstr("checked at N=64, which are not the sizes of the file"));
+  const auto mistaken = run_kbench({"check", kernel, "--problem", problem, "--device", "tpu"});
+  EXPECT_EQ(mistaken.status.code, 2);
+  const auto numbered = run_kbench(
+      {"check", folder.write("level_1_problem_2_sample_0_kernel.py", "class ModelNew: pass\n")});
+  EXPECT_EQ(numbered.status.code, 3);
+  EXPECT_THAT(numbered.output, HasSubstr("has only numbers of KernelBench's"));
+}
+
 }  // namespace
 }  // namespace kbench::test

@@ -72,6 +72,9 @@ std::vector<CheckedCandidate> EvalRun::check(const std::vector<Problem>& problem
     } else {
       item.problem = &*std::ranges::find(problems, candidate.problem, &Problem::key);
       impl_->prepare(item);
+      const Record blank = blank_record(candidate, *item.problem);
+      item.record.sizes = blank.sizes;
+      item.record.reduced_sizes = blank.reduced_sizes;
     }
   }
   std::vector<CheckedCandidate> checked;
