@@ -14,6 +14,7 @@
 #include "cli/options/judging_options.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
+#include "cli/options/problem_set.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
@@ -28,6 +29,7 @@ namespace kbench::cli {
 namespace {
 
 struct AuditArguments {
+  std::string problem_set;  ///< --problems
   std::vector<std::string> problems;
   JudgingArguments judging;
   AuditOptions options;
@@ -54,7 +56,8 @@ void print_audits(std::span<const ProblemAudit> audits, bool as_json) {
 
 int audit(const AuditArguments& arguments, int cancel_fd) {
   const Installation installation = find_installation();
-  const auto problems = find_problems(arguments.problems, {installation.problems});
+  const auto problems =
+      find_problems(arguments.problems, problem_sets(arguments.problem_set, installation));
   AuditOptions options = arguments.options;
   options.check.overrides = parse_overrides(arguments.judging.settings, problems);
   const auto out = choose_out(arguments.out, "audit", arguments.resume);
@@ -98,8 +101,9 @@ Subcommand add_audit(CLI::App& app) {
       "Find degenerate problems: those whose check passes an answer that computes nothing (zeros, "
       "the input, a constant, …)");
   auto arguments = std::make_shared<AuditArguments>();
+  add_problem_set_option(*command, arguments->problem_set);
   command->add_option("PROBLEM", arguments->problems,
-                      "a file, a folder, a glob, or a name in a set; none: all shipped problems");
+                      "a file, a folder, a glob, or a name in a set; none: all of the default set");
   add_judging_options(*command, arguments->judging, arguments->options.check);
   command
       ->add_option(

@@ -15,6 +15,7 @@
 #include "cli/options/judging_options.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
+#include "cli/options/problem_set.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
@@ -33,6 +34,7 @@ namespace {
 constexpr std::size_t kWidestName = 60;
 
 struct BaselineArguments {
+  std::string problem_set;  ///< --problems
   std::vector<std::string> problems;
   JudgingArguments judging;
   EvalOptions options;
@@ -108,7 +110,8 @@ void print_times(const RunFile& run, const std::filesystem::path& file,
 
 int measure(const BaselineArguments& arguments, int cancel_fd) {
   const Installation installation = find_installation();
-  const auto problems = find_problems(arguments.problems, {installation.problems});
+  const auto problems =
+      find_problems(arguments.problems, problem_sets(arguments.problem_set, installation));
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.judging.settings, problems);
   const auto out = choose_out(arguments.out, "baseline", arguments.resume);
@@ -162,8 +165,9 @@ Subcommand add_baseline(CLI::App& app) {
       "baseline",
       "Measure baselines of problems, for kbench eval --baseline-file on the same kind of machine");
   auto arguments = std::make_shared<BaselineArguments>();
+  add_problem_set_option(*command, arguments->problem_set);
   command->add_option("PROBLEM", arguments->problems,
-                      "a file, a folder, a glob, or a name in a set; none: all shipped problems");
+                      "a file, a folder, a glob, or a name in a set; none: all of the default set");
   add_judging_options(*command, arguments->judging, arguments->options);
   add_baseline_option(*command, arguments->options, BaselineCandidates::kRefused);
   add_timing_options(*command, arguments->options);

@@ -16,6 +16,7 @@
 #include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/problem_set.hpp"
 #include "cli/options/reduce_sizes_option.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
@@ -30,6 +31,7 @@ namespace {
 namespace fs = std::filesystem;
 
 struct CheckArguments {
+  std::string problem_set;  ///< --problems
   std::vector<std::string> files, problems, settings;
   std::string reduce_sizes = "auto";
   EvalOptions options;
@@ -69,9 +71,11 @@ struct KnownProblems {
 };
 
 KnownProblems known_problems(const CheckArguments& arguments, const Installation& installation) {
-  std::vector<Problem> problems = find_problems(arguments.problems, {installation.problems});
+  std::vector<Problem> problems =
+      find_problems(arguments.problems, problem_sets(arguments.problem_set, installation));
   const bool one_is_named = !arguments.problems.empty() && problems.size() == 1;
-  const bool set_is_named = is_set_named(arguments.problems, problems, installation);
+  const bool set_is_named =
+      is_set_named(arguments.problem_set, arguments.problems, problems, installation);
   const std::size_t named = problems.size();
   std::map<std::string, fs::path> asked;
   for (const std::string& file : arguments.files) {
@@ -176,6 +180,7 @@ Subcommand add_check(CLI::App& app) {
   arguments->options.device = "cpu";
   CLI::App* command = app.add_subcommand(
       "check", "Report what each file is, if it compiles and loads, and what is wrong with it");
+  add_problem_set_option(*command, arguments->problem_set);
   command->add_option("FILE", arguments->files, "problems, candidates, or models' answers")
       ->required();
   command

@@ -18,6 +18,7 @@
 #include "cli/options/kb_compat.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
+#include "cli/options/problem_set.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
@@ -137,7 +138,8 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
   app.add_flag("!--no-reuse", a.options.reuse,
                "judge equal code for a problem again instead of copying its verdict");
   app.add_flag("!--no-sandbox", a.options.sandbox,
-               "run candidates without the sandbox; only for code that you trust");
+               "run candidates without the sandbox; only for code that you trust")
+      ->configurable(false);  // a kbench.toml may come with the candidates
   app.add_option("--entry", a.options.entry,
                  "function of extensions to call (default: forward, or the only one bound)")
       ->check(function_name());
@@ -186,6 +188,7 @@ Subcommand add_eval(CLI::App& app) {
       "eval", "Compile, check and time candidates (without arguments: the shipped ones)");
   auto arguments = std::make_shared<EvalArguments>();
   EvalInputArguments& input = arguments->input;
+  add_problem_set_option(*command, input.problem_set);
   command->add_option("PROBLEM", input.problems, "a file, a folder, a glob, or a name in a set");
   command
       ->add_option("--candidates", input.candidates,

@@ -17,6 +17,7 @@
 #include "cli/commands.hpp"
 #include "cli/list_table.hpp"
 #include "cli/options/option_checks.hpp"
+#include "cli/options/problem_set.hpp"
 #include "cli/options/reduce_sizes_option.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/tell.hpp"
@@ -30,6 +31,7 @@ namespace kbench::cli {
 namespace {
 
 struct ListArguments {
+  std::string problem_set;  ///< --problems
   std::vector<std::string> problems, settings;
   std::string device = "auto", reduce_sizes = "auto";
   bool names = false, json = false;
@@ -98,7 +100,8 @@ void add_signatures(std::vector<ListedProblem>& listed, std::string_view device_
 
 std::vector<ListedProblem> listed_problems(const ListArguments& options, bool gpu) {
   const Installation installation = find_installation();
-  const std::vector<Problem> problems = find_problems(options.problems, {installation.problems});
+  const std::vector<Problem> problems =
+      find_problems(options.problems, problem_sets(options.problem_set, installation));
   const Sizes overrides = parse_overrides(options.settings, problems);
   std::vector<ListedProblem> listed;
   listed.reserve(problems.size());
@@ -148,8 +151,9 @@ Subcommand add_list(CLI::App& app) {
   auto options = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand(
       "list", "Show problems: inputs, parameters, bytes, sizes, and the names a plan may use");
+  add_problem_set_option(*command, options->problem_set);
   command->add_option("PROBLEM", options->problems,
-                      "File, folder, glob, or name in the set; none: all shipped problems");
+                      "File, folder, glob, or name in the set; none: all of the default set");
   command->add_option("--set", options->settings, "Override a constant of the problems: NAME=VALUE")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");

@@ -14,6 +14,7 @@
 #include "base/version.hpp"
 #include "cli/command_words.hpp"
 #include "cli/commands.hpp"
+#include "cli/options/configuration.hpp"
 #include "cli/options/examples.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
@@ -88,8 +89,11 @@ int run(int argc, char** argv) {
               argc > 1 && *argv[1] != '-' ? argv[1] + std::string(" ") : "");
     return kUsage;
   }
-  for (const auto& command : commands)
-    if (command.app->parsed()) return command.run();
+  for (const auto& command : commands) {
+    if (!command.app->parsed()) continue;
+    cli::apply_configuration(*command.app, *app.get_subcommand("eval"));
+    return command.run();
+  }
   return kUsage;
 }
 

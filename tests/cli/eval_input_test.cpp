@@ -38,10 +38,12 @@ class Input : public testing::Test {
     installation_.candidates = scratch_ / "right";
   }
 
-  /// "problem model sample" of each candidate.
+  /// "problem model sample" of each candidate. `set`: the default problem set.
   std::vector<std::string> found(const std::vector<std::string>& problems,
-                                 const std::vector<std::string>& candidates) {
+                                 const std::vector<std::string>& candidates,
+                                 const std::string& set = {}) {
     EvalInputArguments arguments;
+    arguments.problem_set = set;
     arguments.problems = problems;
     for (const std::string& path : candidates)
       arguments.candidates.push_back((scratch_ / path).string());
@@ -78,6 +80,16 @@ TEST_F(Input, NumbersOfKernelBenchNeedANamedSet) {
   EXPECT_THAT(found({(scratch_ / "checkout").string()}, {"runs/alpha"}),
               ElementsAre("level1/1_Matmul alpha 0", "level1/7_Conv alpha 0"));
   EXPECT_THAT(found({(scratch_ / "shipped").string()}, {"runs/alpha"}), SizeIs(2));
+}
+
+TEST_F(Input, NamesAndNumbersAreThoseOfTheDefaultSet) {
+  const std::string set = (scratch_ / "checkout").string();
+  EXPECT_THAT(found({}, {"runs/alpha"}, set),
+              ElementsAre("level1/1_Matmul alpha 0", "level1/7_Conv alpha 0"));
+  EXPECT_THAT(found({"7_Conv"}, {"runs/alpha"}, set), ElementsAre("level1/7_Conv alpha 0"));
+  EXPECT_THAT(found({"level1"}, {"runs/alpha"}, (scratch_ / "shipped").string()),
+              ElementsAre("level1/1_Swish alpha 0", "level1/2_Norm alpha 0"))
+      << "even the shipped ones, if somebody names them";
 }
 
 TEST_F(Input, CandidatesOfNoProblemAreCountedAndNamed) {

@@ -34,7 +34,9 @@ std::filesystem::path TempFolder::write(const std::string& name, const std::stri
 }
 
 std::vector<std::pair<std::string, std::string>> test_environment() {
-  return {{"KBENCH_HOME", std::string(KBENCH_BIN_DIR) + "/../test-home"}, {"NO_COLOR", "1"}};
+  return {{"KBENCH_HOME", std::string(KBENCH_BIN_DIR) + "/../test-home"},
+          {"KBENCH_PROBLEMS", ""},
+          {"NO_COLOR", "1"}};
 }
 
 CommandResult run_kbench(const std::vector<std::string>& arguments, const std::string& input,

@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "candidate/place.hpp"
+#include "cli/options/problem_set.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 
@@ -70,33 +71,6 @@ std::string name_the_set(const EvalInputArguments& arguments) {
                      fmt::join(arguments.candidates, " --candidates "));
 }
 
-}  // namespace
-
-bool has_numbers_only(const std::filesystem::path& candidate) {
-  return run_file_name(candidate.stem().native()).has_value();
-}
-
-bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
-                  const Installation& installation) {
-  const auto is_path = [](const std::string& argument) {
-    std::error_code error;
-    return std::filesystem::exists(argument, error);
-  };
-  const auto is_shipped = [&](const Problem& problem) {
-    return problem.path.string().starts_with(installation.problems.string());
-  };
-  return std::ranges::any_of(arguments, is_path) || std::ranges::none_of(problems, is_shipped);
-}
-
-std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
-                                        const Installation& installation) {
-  auto patterns = arguments.problems;
-  if (!arguments.problem.empty()) patterns.push_back(arguments.problem);
-  return find_problems(patterns, {installation.problems});
-}
-
-namespace {
-
 /// The file of --candidate, for the one problem that is named, else for the one that its path or
 /// its `//@ problem` line names.
 Candidate the_candidate(const EvalInputArguments& arguments, const std::vector<Problem>& problems,
@@ -110,7 +84,7 @@ Candidate the_candidate(const EvalInputArguments& arguments, const std::vector<P
   std::string unplaced;
   Candidate candidate = read_candidate(arguments.candidate, problems, &unplaced);
   if (has_numbers_only(arguments.candidate) &&
-      !is_set_named(arguments.problems, problems, installation))
+      !is_set_named(arguments.problem_set, arguments.problems, problems, installation))
     unplaced = fmt::format(
         "the name of {} has only numbers of KernelBench's: name its problem "
         "with --problem",
@@ -121,6 +95,30 @@ Candidate the_candidate(const EvalInputArguments& arguments, const std::vector<P
 }
 
 }  // namespace
+
+bool has_numbers_only(const std::filesystem::path& candidate) {
+  return run_file_name(candidate.stem().native()).has_value();
+}
+
+bool is_set_named(const std::string& set, const std::vector<std::string>& arguments,
+                  const std::vector<Problem>& problems, const Installation& installation) {
+  const auto is_path = [](const std::string& argument) {
+    std::error_code error;
+    return std::filesystem::exists(argument, error);
+  };
+  const auto is_shipped = [&](const Problem& problem) {
+    return problem.path.string().starts_with(installation.problems.string());
+  };
+  return !set.empty() || std::ranges::any_of(arguments, is_path) ||
+         std::ranges::none_of(problems, is_shipped);
+}
+
+std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
+                                        const Installation& installation) {
+  auto patterns = arguments.problems;
+  if (!arguments.problem.empty()) patterns.push_back(arguments.problem);
+  return find_problems(patterns, problem_sets(arguments.problem_set, installation));
+}
 
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation) {
   if (arguments.candidate.empty() && !arguments.problem.empty())
@@ -138,7 +136,7 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
     input.candidates = std::move(found.candidates);
     input.notes = std::move(found.notes);
     if (!found.first_numbered.empty() &&
-        !is_set_named(arguments.problems, input.problems, installation))
+        !is_set_named(arguments.problem_set, arguments.problems, input.problems, installation))
       throw UsageError(
           fmt::format("{} is named as in a KernelBench run folder, by numbers that mean other "
                       "problems among the shipped ones: {}",

@@ -12,6 +12,7 @@ namespace kbench::cli {
 
 /// Command-line arguments that choose problems and candidates.
 struct EvalInputArguments {
+  std::string problem_set;              ///< --problems
   std::vector<std::string> problems;    ///< PROBLEM…
   std::vector<std::string> candidates;  ///< --candidates
   std::string candidate, problem;       ///< --candidate, --problem
@@ -34,10 +35,10 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
 /// True if a candidate's file is named as in a KernelBench run folder, by numbers.
 bool has_numbers_only(const std::filesystem::path& candidate);
 
-/// False if `problems` are the shipped ones and no argument names them by a path. Numbers in the
-/// file names of KernelBench's run folders are then not theirs.
-bool is_set_named(const std::vector<std::string>& arguments, const std::vector<Problem>& problems,
-                  const Installation& installation);
+/// False if `problems` are the shipped ones by default and no argument names them by a path.
+/// Numbers in the file names of KernelBench's run folders are then not theirs.
+bool is_set_named(const std::string& set, const std::vector<std::string>& arguments,
+                  const std::vector<Problem>& problems, const Installation& installation);
 
 /// Finds the problems only; the candidates come from standard input.
 std::vector<Problem> find_eval_problems(const EvalInputArguments& arguments,
