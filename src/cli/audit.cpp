@@ -21,6 +21,7 @@
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "kbench/run_file.hpp"
 #include "os/installation.hpp"
 #include "run/eval/audit_run.hpp"
@@ -50,7 +51,7 @@ void print_audits(std::span<const ProblemAudit> audits, bool as_json) {
   if (as_json)
     std::cout << dumped(audit_json(audits), 2) << '\n';
   else
-    std::cout << audit_text(audits);
+    std::cout << audit_text(audits, output_width());
   std::cout.flush();
 }
 

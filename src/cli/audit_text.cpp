@@ -27,7 +27,7 @@ std::string failure(const ProblemAudit& audit) {
   return fmt::format("{}: {}", to_string(audit.outcome), audit.message);
 }
 
-std::string answers_table(std::span<const ProblemAudit> audits) {
+std::string answers_table(std::span<const ProblemAudit> audits, std::size_t width) {
   std::set<std::string> names;
   for (const ProblemAudit& audit : audits)
     for (const auto& [name, answer] : audit.answers) names.insert(name);
@@ -40,7 +40,7 @@ std::string answers_table(std::span<const ProblemAudit> audits) {
     else
       for (const std::string& name : names) row.push_back(cell(audit, name));
   }
-  return table_text(rows, {}, kMaxColumn);
+  return table_text(rows, {}, kMaxColumn, width);
 }
 
 std::string distribution_cell(const AuditAnswer& answer) {
@@ -48,7 +48,7 @@ std::string distribution_cell(const AuditAnswer& answer) {
   return answer.why.empty() ? kNone : fmt::format("{} (not checked: {})", kNone, answer.why);
 }
 
-std::string degenerate_table(std::span<const ProblemAudit> audits) {
+std::string degenerate_table(std::span<const ProblemAudit> audits, std::size_t width) {
   std::vector<std::vector<std::string>> rows(
       1, {"degenerate under this check", "answer", "tolerance", "distribution"});
   for (const ProblemAudit& audit : audits)
@@ -58,7 +58,7 @@ std::string degenerate_table(std::span<const ProblemAudit> audits) {
                       answer.tolerance ? fmt::format("{}", *answer.tolerance) : kNone,
                       distribution_cell(answer)});
     }
-  return rows.size() > 1 ? "\n" + table_text(rows, {}, kMaxColumn) : std::string();
+  return rows.size() > 1 ? "\n" + table_text(rows, {}, kMaxColumn, width) : std::string();
 }
 
 std::string check_text(const AuditCheck& check) {
@@ -69,13 +69,13 @@ std::string check_text(const AuditCheck& check) {
 
 }  // namespace
 
-std::string audit_text(std::span<const ProblemAudit> audits) {
+std::string audit_text(std::span<const ProblemAudit> audits, std::size_t width) {
   if (audits.empty()) return {};
   const auto with = [&](AuditOutcome outcome) {
     return std::ranges::count(audits, outcome, &ProblemAudit::outcome);
   };
   const auto failed = with(AuditOutcome::kProblemFailure) + with(AuditOutcome::kHarnessFault);
-  std::string text = answers_table(audits) + degenerate_table(audits);
+  std::string text = answers_table(audits, width) + degenerate_table(audits, width);
   if (with(AuditOutcome::kDegenerate) > 0)
     text +=
         "distribution: inputs of kbench's whole check on which the answer fails; tolerance: the\n"

@@ -20,6 +20,7 @@
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
 #include "cli/terminal/tell.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "cli/terminal/text_table.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
@@ -104,7 +105,7 @@ void print_times(const RunFile& run, const std::filesystem::path& file,
     }
     if (!record.timing) rows.back().push_back(record.message);
   }
-  std::cout << table_text(rows, right, kWidestName);
+  std::cout << table_text(rows, right, kWidestName, output_width());
   std::cout.flush();
 }
 

@@ -23,6 +23,7 @@
 #include "cli/terminal/tell.hpp"
 #include "kbench/ptx.hpp"
 #include "kbench/run.hpp"
+#include "cli/terminal/terminal.hpp"
 #include "os/device_probe.hpp"
 #include "os/installation.hpp"
 #include "run/schedule/signature_source.hpp"
@@ -139,7 +140,7 @@ int list(const ListArguments& options) {
   } else if (options.names) {
     print_names(problems, device_limits(gpu));
   } else {
-    std::cout << list_text(problems, gpu ? "gpu" : "cpu");
+    std::cout << list_text(problems, gpu ? "gpu" : "cpu", output_width());
   }
   std::cout.flush();
   return 0;

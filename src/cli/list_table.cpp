@@ -128,7 +128,8 @@ std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedPro
   return sizes;
 }
 
-std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class) {
+std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class,
+                      std::size_t width) {
   std::vector<std::vector<std::string>> rows(1);
   std::set<std::size_t> right;
   for (std::size_t i = 0; i < kColumns.size(); ++i) {
@@ -139,7 +140,7 @@ std::string list_text(std::span<const ListedProblem> problems, std::string_view 
     auto& row = rows.emplace_back();
     for (const Column& column : kColumns) row.push_back(column.cell(listed));
   }
-  std::string text = table_text(rows, right, kWidestCell);
+  std::string text = table_text(rows, right, kWidestCell, width);
   text += fmt::format("{} problem{}, sizes for {}; bytes are those of inputs, state and outputs\n",
                       problems.size(), problems.size() == 1 ? "" : "s", device_class);
   std::map<std::string, ReducedSizes> reduced_sizes;

@@ -30,8 +30,9 @@ std::string inputs_text(const Signature& signature);
 std::vector<std::pair<std::string, std::string>> effective_sizes(const ListedProblem& listed);
 
 /// A table for people: one line per problem. A failed problem has its message in place of the
-/// inputs. `device_class` is "cpu" or "gpu".
-std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class);
+/// inputs. `device_class` is "cpu" or "gpu"; `width` is that of the terminal.
+std::string list_text(std::span<const ListedProblem> problems, std::string_view device_class,
+                      std::size_t width = SIZE_MAX);
 
 /// The same for programs, with more fields: {"device", "precision", "problems": [{"key", "id",
 /// "name", "level", "path", "tags", "sizes", "named_sizes"}]}. Each problem also has "inputs",

@@ -74,16 +74,17 @@ class ScoredSample {
     const std::string state = ended_       ? "the run has ended"
                               : is_written ? "the run is going on"
                                            : "the run was interrupted (--resume continues it)";
-    out.line(out.painted(complete && ended_ ? report::Tone::kGood : report::Tone::kBold,
-                         fmt::format("{}  {}", report::printable(name), state)));
+    out.toned(complete && ended_ ? report::Tone::kGood : report::Tone::kBold,
+              fmt::format("{}  {}", report::printable(name), state));
     const double share =
         planned_.empty() ? 0
                          : static_cast<double>(finished()) / static_cast<double>(planned_.size());
     constexpr std::size_t kBar = 30;
     const auto full = static_cast<std::size_t>(share * kBar);
-    out.line(fmt::format("  [{}{}] {}/{}, {:.0f} %{}", std::string(full, '#'),
-                         std::string(kBar - full, '.'), finished(), planned_.size(),
-                         std::floor(share * 100), is_written && !ended_ ? rate_text() : ""));
+    out.labelled("", 2,
+                 fmt::format("[{}{}] {}/{}, {:.0f} %{}", std::string(full, '#'),
+                             std::string(kBar - full, '.'), finished(), planned_.size(),
+                             std::floor(share * 100), is_written && !ended_ ? rate_text() : ""));
     std::map<Outcome, std::size_t> counts;
     std::map<Interned, std::pair<std::size_t, std::size_t>> models;
     for (const auto& [key, outcome] : outcomes_) {

@@ -34,7 +34,7 @@ std::size_t widest_line(const std::string& text) {
 }
 
 TEST(Console, FitsTheTerminal) {
-  for (const int width : {60, 80, 100, 200}) {
+  for (const int width : {24, 40, 60, 63, 64, 80, 100, 200}) {
     for (const bool verbose : {false, true}) {
       const Report report = build_report(samples::gpu_run(), {.width = width, .verbose = verbose});
       EXPECT_LE(widest_line(written(report, "console")), static_cast<std::size_t>(width));
@@ -154,7 +154,7 @@ RunFile long_names(const char* device) {
 }
 
 TEST(Console, LongNamesLeaveIntervalsAndFlagsOnEveryTerminal) {
-  for (const int width : {60, 72, 80, 100, 120, 200}) {
+  for (const int width : {64, 72, 80, 100, 120, 200}) {
     for (const char* device : {"NVIDIA H200", "cpu"}) {
       const std::string text =
           written(build_report(long_names(device), {.width = width}), "console");
@@ -167,6 +167,30 @@ TEST(Console, LongNamesLeaveIntervalsAndFlagsOnEveryTerminal) {
         EXPECT_THAT(text, AllOf(HasSubstr("1.90x"), HasSubstr("1.86–1.94"), HasSubstr("50 %")));
       }
       EXPECT_THAT(text, Not(testing::ContainsRegex("mismatch[^\n]*…\n"))) << "padding is not cut";
+    }
+  }
+}
+
+/// `text` without the places at which lines may be broken.
+std::string unbroken(std::string text) {
+  std::erase_if(text, [](char c) { return c == ' ' || c == '\n'; });
+  return text;
+}
+
+TEST(Console, NothingIsCutOnANarrowTerminal) {
+  for (const int width : {24, 40, 63}) {
+    for (const char* device : {"NVIDIA H200", "cpu"}) {
+      const std::string text =
+          written(build_report(long_names(device), {.width = width}), "console");
+      SCOPED_TRACE(text);
+      EXPECT_LE(widest_line(text), static_cast<std::size_t>(width));
+      EXPECT_THAT(text, Not(HasSubstr("…")));
+      EXPECT_THAT(unbroken(text),
+                  AllOf(HasSubstr("launch_bound"), HasSubstr("some-maker/large-model-10"),
+                        HasSubstr("some-maker/large-model-21"), HasSubstr("4.60µs1.63x")));
+      if (std::string_view(device) != "cpu") {
+        EXPECT_THAT(unbroken(text), AllOf(HasSubstr("1.90x"), HasSubstr("1.86–1.94")));
+      }
     }
   }
 }

@@ -4,6 +4,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <string_view>
 
@@ -23,8 +24,14 @@ bool takes_color() {
 
 void fit_terminal(bool& color, int& width) {
   color = takes_color();
+  if (const std::size_t columns = output_width(); columns != SIZE_MAX)
+    width = static_cast<int>(columns);
+}
+
+std::size_t output_width() {
   winsize size{};
-  if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) width = size.ws_col;
+  const bool is_terminal = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+  return is_terminal ? size.ws_col : SIZE_MAX;
 }
 
 }  // namespace kbench::cli

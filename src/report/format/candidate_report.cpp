@@ -25,7 +25,6 @@ namespace kbench::report {
 namespace {
 
 using nlohmann::json;
-using TextRows = std::vector<std::vector<std::string>>;
 
 constexpr std::size_t kShownLog = 40;
 constexpr int kLinesAround = 3;
@@ -80,9 +79,15 @@ class CandidatePage : private ConsoleLines {
  private:
   void verdict() {
     const bool correct = record_.outcome == Outcome::kCorrect;
-    line(painted(correct ? Tone::kGood : Tone::kBad,
-                 printable(outcome_text(record_.outcome, record_.cause))) +
-         "  " + painted(Tone::kBold, candidate_name(record_)));
+    const std::string outcome = printable(outcome_text(record_.outcome, record_.cause));
+    const std::string name = candidate_name(record_);
+    const Tone tone = correct ? Tone::kGood : Tone::kBad;
+    if (columns(outcome) + 2 + columns(name) <= width()) {
+      line(painted(tone, outcome) + "  " + painted(Tone::kBold, name));
+    } else {
+      toned(tone, outcome);
+      toned(Tone::kBold, name);
+    }
     if (!record_.message.empty()) labelled("", 2, printable(record_.message));
   }
 

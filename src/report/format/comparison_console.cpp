@@ -32,7 +32,7 @@ class ComparisonConsole : private ConsoleLines {
   void write() {
     for (std::size_t i = 0; i < comparison_.runs.size(); ++i) {
       const ComparedRun& run = comparison_.runs[i];
-      line(painted(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name))));
+      toned(Tone::kBold, fmt::format("{}  {}", run.label, printable(run.name)));
       labelled("", 3, comparison_.run_summary[i]);
     }
     for (const std::string& warning : comparison_.warnings) labelled("!", 2, warning);
@@ -43,8 +43,7 @@ class ComparisonConsole : private ConsoleLines {
 
  private:
   void compared(const ComparedView& view) {
-    line("");
-    line(painted(Tone::kBold, pair_heading(view)));
+    heading(pair_heading(view));
     for (const std::string& note : view.pair.notes) labelled("!", 2, note);
     samples(view);
     for (const Interned& baseline : tabled_baselines(view)) {
@@ -100,13 +99,13 @@ class ComparisonConsole : private ConsoleLines {
     std::vector<std::size_t> widths(right.size(), 0);
     for (const auto& row : rows)
       for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
-    fit(widths, names);
+    const std::size_t used = fit(widths, names);
+    if (used > width_) return stack(rows, tones, remarks);
     for (std::size_t r = 0; r < rows.size(); ++r) {
       std::string text;
       for (std::size_t i = 1; i < rows[r].size(); ++i)
         text += "  " + padded(fitted(rows[r][i], widths[i]), widths[i], right[i]);
       while (text.ends_with(' ')) text.pop_back();
-      text = fitted(text, width_ - std::min(width_, widths[0]));
       const std::string first = padded(fitted(rows[r][0], widths[0]), widths[0]);
       const std::string remark = r < remarks.size() ? remarks[r] : std::string();
       const bool fits = widths[0] + columns(text) + 2 + columns(remark) <= width_;
@@ -117,20 +116,33 @@ class ComparisonConsole : private ConsoleLines {
     }
   }
 
-  /// Narrows the columns of names until a line fits.
-  void fit(std::vector<std::size_t>& widths, const std::vector<bool>& names) const {
+  /// Writes the cells of each row below its first cell.
+  void stack(const Table& rows, const std::vector<Tone>& tones,
+             const std::vector<std::string>& remarks) {
+    for (std::size_t r = 1; r < rows.size(); ++r) {
+      const std::vector<std::string> lines = stacked_row(rows[0], rows[r], {}, width_);
+      line(painted(r < tones.size() ? tones[r] : Tone::kPlain, lines.front()));
+      for (std::size_t i = 1; i < lines.size(); ++i) line(lines[i]);
+      if (r < remarks.size() && !remarks[r].empty()) labelled("", 6, remarks[r]);
+    }
+  }
+
+  /// Narrows the columns of names until a line fits, but none on a narrow terminal. Returns the
+  /// width of a line.
+  std::size_t fit(std::vector<std::size_t>& widths, const std::vector<bool>& names) const {
     std::size_t used = 2 * (widths.size() - 1);
     for (const std::size_t width : widths) used += width;
-    while (used > width_) {
+    while (used > width_ && !is_narrow()) {
       std::size_t widest = widths.size();
       for (std::size_t i = 0; i < widths.size(); ++i)
         if (names[i] && widths[i] > kNarrowestName &&
             (widest == widths.size() || widths[i] > widths[widest]))
           widest = i;
-      if (widest == widths.size()) return;
+      if (widest == widths.size()) break;
       --widths[widest];
       --used;
     }
+    return used;
   }
 
   const Comparison& comparison_;

@@ -51,7 +51,7 @@ class Console : private ConsoleLines {
 
  private:
   void head() {
-    line(painted(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_)));
+    toned(report_.complete ? Tone::kGood : Tone::kWarning, status_text(report_));
     for (const std::string& warning : report_.warnings) labelled("!", 2, warning);
     for (const auto& [label, text] : report_.run_summary)
       if (!report_.options.quiet || std::ranges::find(kQuietFacts, label) != std::end(kQuietFacts))
@@ -69,6 +69,33 @@ class Console : private ConsoleLines {
 
   void summary() {
     if (report_.summary.empty()) return;
+    if (is_narrow()) {
+      stacked_summary();
+    } else {
+      summary_table();
+    }
+    for (const std::string& note : reading_notes(report_)) labelled("", 2, note);
+    for (const std::string& text : model_texts(report_)) labelled("", 2, text);
+  }
+
+  void stacked_summary() {
+    std::vector<std::string> names = {"Model", "problems", "correct"};
+    const std::vector<std::size_t> shown = shown_metrics(report_);
+    for (const std::size_t metric : shown) names.push_back(report_.metrics[metric].name());
+    heading("Models");
+    for (const SummaryRow& row : report_.summary) {
+      std::vector<std::string> cells = {ranked_name(report_, row), std::to_string(row.problems),
+                                        correct_text(row)};
+      for (const std::size_t metric : shown) {
+        const std::string interval = interval_text(row.estimates[metric]);
+        cells.push_back(cell_text(report_, row, metric) +
+                        (interval.empty() ? "" : " (" + interval + ")"));
+      }
+      for (const std::string& text : stacked_row(names, cells, {}, width_)) line(text);
+    }
+  }
+
+  void summary_table() {
     std::size_t name = 5;
     for (const SummaryRow& row : report_.summary) {
       name = std::max(name, columns(ranked_name(report_, row)) + 2);
@@ -82,6 +109,9 @@ class Console : private ConsoleLines {
     metric_ = kIntervalWidth + 2;
     for (const std::size_t metric : shown) {
       metric_ = std::max(metric_, report_.metrics[metric].name().size() + 2);
+      for (const SummaryRow& row : report_.summary)
+        metric_ = std::max({metric_, columns(cell_text(report_, row, metric)) + 2,
+                            columns(interval_text(row.estimates[metric])) + 2});
     }
     const std::size_t per_table = std::max<std::size_t>(1, (width_ - name - counts_ - 9) / metric_);
     for (std::size_t i = 0; i < shown.size(); i += per_table) {
@@ -95,8 +125,6 @@ class Console : private ConsoleLines {
       heading(title);
       for (const SummaryRow& row : report_.summary) summary_row(row, name, part);
     }
-    for (const std::string& note : reading_notes(report_)) labelled("", 2, note);
-    for (const std::string& text : model_texts(report_)) labelled("", 2, text);
   }
 
   /// The table of problems by models, if verbose.
@@ -164,9 +192,14 @@ class Console : private ConsoleLines {
   }
 
   void cause(const FailureGroup& group) {
-    line(fmt::format("{:>6}  {}", group.records.size(),
-                     painted(Tone::kBad, printable(outcome_text(group.outcome, group.cause)) +
-                                             judge_suffix(group.judge))));
+    constexpr std::size_t kIndent = 8;
+    std::string before = fmt::format("{:>6}  ", group.records.size());
+    const std::string text =
+        printable(outcome_text(group.outcome, group.cause)) + judge_suffix(group.judge);
+    for (const std::string& part : wrapped(text, width_ - kIndent)) {
+      line(before + painted(Tone::kBad, part));
+      before.assign(kIndent, ' ');
+    }
   }
 
   void failures() {
@@ -237,9 +270,13 @@ class Console : private ConsoleLines {
     const auto names = profile_columns(details_.whole(report_.run.records[found.front()]));
     std::vector<std::string> titles(names.begin(), names.end());
     titles[0] = "Profile";
-    line("");
-    for (const std::string& title : profile_lines(titles, titles))
-      line(painted(Tone::kBold, title));
+    if (is_narrow()) {
+      heading(titles[0]);
+    } else {
+      line("");
+      for (const std::string& title : profile_lines(titles, titles))
+        line(painted(Tone::kBold, title));
+    }
     std::string_view note;
     for (const std::size_t index : found) {
       const Record record = details_.whole(report_.run.records[index]);
@@ -247,7 +284,9 @@ class Console : private ConsoleLines {
         line(painted(Tone::kBold, part));
       for (auto row : profile_rows(record)) {
         row[0] = "  " + row[0];
-        for (const std::string& text : profile_lines(titles, row)) line(text);
+        for (const std::string& text :
+             is_narrow() ? stacked_row(titles, row, {}, width_) : profile_lines(titles, row))
+          line(text);
       }
       for (const std::string& text : {estimate_text(record), bandwidth_text(record)})
         if (!text.empty()) labelled("", 2, text);
@@ -272,7 +311,7 @@ class Console : private ConsoleLines {
     for (std::size_t i = 1; i < row.size(); i += on_each) {
       std::string numbers;
       for (std::size_t j = i; j < std::min(row.size(), i + on_each); ++j)
-        numbers += padded(row[j], width_of(j), true);
+        numbers += " " + padded(row[j], width_of(j) - 1, true);
       const std::size_t name = width_ - std::min(width_, columns(numbers));
       texts.push_back(padded(i == 1 ? fitted_launch(row[0], name) : "", name) + numbers);
     }

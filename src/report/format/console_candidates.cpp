@@ -55,6 +55,11 @@ class CandidateLines {
   }
 
   void write() {
+    if (out_.is_narrow()) {
+      out_.heading("Candidates");
+      for (const std::size_t index : report_.candidates) write_stacked(report_.run.records[index]);
+      return;
+    }
     out_.heading(line({.outcome = "Outcome",
                        .problem = "problem",
                        .model = "model",
@@ -114,12 +119,33 @@ class CandidateLines {
     return fitted(text, out_.width());
   }
 
-  void write(const Record& record) {
+  /// The same as a name and, below it, what is known.
+  void write_stacked(const Record& record) {
+    const Cells cells = cells_of(record);
+    const bool correct = record.outcome == Outcome::kCorrect;
+    out_.toned(correct ? Tone::kGood : Tone::kBad, cells.outcome);
+    out_.labelled("", 2, candidate_name(record));
+    std::string values;
+    const auto add = [&](const std::string& label, const std::string& value) {
+      if (!value.empty())
+        values += fmt::format("{}{}{}{}", values.empty() ? "" : "; ", label,
+                              label.empty() ? "" : ": ", value);
+    };
+    add(time_label(report_), cells.time);
+    add("limit", cells.limit);
+    add("estimate " + gpu_, cells.estimate);
+    if (!report_.on_cpu) add("speedup over " + report_.baseline, cells.factor);
+    add("", cells.interval);
+    add("", report::remarks(record));
+    if (!values.empty()) out_.labelled("", 4, values);
+  }
+
+  Cells cells_of(const Record& record) const {
     const bool correct = record.outcome == Outcome::kCorrect;
     const auto time = time_ms(record, "candidate");
     Cells cells{.outcome = outcome_text(record.outcome),
-                .problem = problems_.at(record.problem),
-                .model = model_ > 0 ? models_.at(record.model) : std::string(),
+                .problem = {},
+                .model = {},
                 .sample = std::to_string(record.sample),
                 .time = time ? duration(*time) : std::string(correct ? kNoValue : ""),
                 .estimate = short_estimate(record),
@@ -130,6 +156,14 @@ class CandidateLines {
       cells.factor = factor(over->value);
       cells.interval = interval_text({.value = {}, .lo = over->lo, .hi = over->hi, .why_none = {}});
     }
+    return cells;
+  }
+
+  void write(const Record& record) {
+    const bool correct = record.outcome == Outcome::kCorrect;
+    Cells cells = cells_of(record);
+    cells.problem = problems_.at(record.problem);
+    if (model_ > 0) cells.model = models_.at(record.model);
     std::string text = line(cells);
     std::string remarks = remarks_of(record, cells);
     // A candidate without a time has empty columns, so its remarks start after its sample number.

@@ -10,7 +10,7 @@
 namespace kbench::report {
 
 ConsoleLines::ConsoleLines(std::ostream& out, bool color, int width)
-    : out_(out), color_(color), width_(static_cast<std::size_t>(std::max(width, 60))) {}
+    : out_(out), color_(color), width_(static_cast<std::size_t>(std::max(width, 24))) {}
 
 std::string ConsoleLines::painted(Tone tone, std::string_view text) const {
   return report::painted(color_, tone, text);
@@ -31,18 +31,22 @@ void ConsoleLines::labelled(std::string_view label, std::size_t indent, std::str
 
 void ConsoleLines::heading(std::string_view text) {
   line("");
-  line(painted(Tone::kBold, text));
+  toned(Tone::kBold, text);
 }
 
-void ConsoleLines::table(const std::vector<std::vector<std::string>>& rows, std::size_t indent) {
-  const std::vector<std::size_t> widths = column_widths(rows, SIZE_MAX);
-  for (std::size_t r = 0; r < rows.size(); ++r) {
-    std::string text(indent, ' ');
-    for (std::size_t i = 0; i < rows[r].size(); ++i)
-      text += (i == 0 ? "" : "  ") + padded(rows[r][i], widths[i], i > 0);
-    text = fitted(text, width_);
-    line(r == 0 ? painted(Tone::kFaint, text) : text);
-  }
+void ConsoleLines::toned(Tone tone, std::string_view text) {
+  for (const std::string& part : wrapped(text, width_)) line(painted(tone, part));
+}
+
+void ConsoleLines::table(const TextRows& rows, std::size_t indent) {
+  TableLook look{.right = {}, .width = width_ - indent};
+  for (std::size_t i = 1; i < rows.front().size(); ++i) look.right.insert(i);
+  const auto lines = table_lines(rows, look);
+  for (std::size_t r = 0; r < lines.size(); ++r)
+    for (const std::string& text : lines[r]) {
+      const std::string whole = std::string(indent, ' ') + text;
+      line(r == 0 ? painted(Tone::kFaint, whole) : whole);
+    }
 }
 
 }  // namespace kbench::report

@@ -72,17 +72,6 @@ std::size_t columns(std::string_view text) {
   return taken;
 }
 
-std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows,
-                                       std::size_t widest) {
-  std::vector<std::size_t> widths;
-  for (const auto& row : rows) {
-    widths.resize(std::max(widths.size(), row.size()));
-    for (std::size_t i = 0; i < row.size(); ++i)
-      if (columns(row[i]) <= widest) widths[i] = std::max(widths[i], columns(row[i]));
-  }
-  return widths;
-}
-
 std::string fitted(std::string_view text, std::size_t width) {
   if (columns(text) <= width) return std::string(text);
   if (width == 0) return {};

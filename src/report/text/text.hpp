@@ -59,9 +59,6 @@ std::string counted(Count count, std::string_view noun) {
 std::optional<double> time_ms(const Record& record, std::string_view side);
 /// The median time that the candidate's process reported, if the record has the wall-clock bound
 /// instead because the reported time was not trusted; else none.
-/// The width of each column; cells wider than `widest` do not count.
-std::vector<std::size_t> column_widths(const std::vector<std::vector<std::string>>& rows,
-                                       std::size_t widest);
 std::optional<double> told_ms(const Record& record);
 /// The record's finite speedup over a baseline, or null. kBestBaseline: its least speedup, over the
 /// fastest baseline.
