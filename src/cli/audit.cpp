@@ -91,6 +91,7 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
   print_audits(ordered, arguments.json);
   tell("audits: {}\n", out.string());
+  progress.end();
   return faulty ? kFault : 0;
 }
 

@@ -154,6 +154,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
   });
   if (!finished) return interrupted(progress.done_count(), "problem", out);
   writer.write_end(run.secret(), !faulty);
+  progress.end();
   print_times(read_run(out), out, options);
   tell("times: {}; kbench eval --baseline-file {} uses them\n", out.string(), out.string());
   return faulty ? kFault : 0;

@@ -77,6 +77,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
       run.run(input.problems, todo, sink) && !cancelled();
   if (!finished) return interrupted(progress.done_count(), "candidate", out);
   writer.write_end(run.secret(), !faulty);
+  progress.end();
   const int gate = report_on(read_run(out), arguments.report, std::nullopt);
   tell("records: {}\n", out.string());
   return faulty ? kFault : gate;

@@ -38,13 +38,17 @@ Progress::Progress(bool quiet, std::string things, std::string counted)
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(std::chrono::steady_clock::now()) {}
 
-Progress::~Progress() {
+Progress::~Progress() { end(); }
+
+void Progress::end() {
+  const std::lock_guard lock(mutex_);
   if (line_open_) tell("\r\x1b[K");
+  line_open_ = false;
 }
 
 void Progress::rewrite(const std::string& line) {
   // A line that wraps cannot be rewritten.
-  tell(fmt::format("\r{}\x1b[K", line.substr(0, terminal_width() - 1)));
+  tell(fmt::format("\r{}\x1b[K", report::fitted(line, terminal_width() - 1)));
   std::fflush(stderr);
   line_open_ = true;
 }

@@ -27,6 +27,8 @@ class Progress : public Observer {
   void done(const std::string& what, bool counts, double seconds);
   /// The number of finished things.
   std::size_t done_count();
+  /// Erases the live line, so that other output can follow.
+  void end();
 
  private:
   void rewrite(const std::string& line);
