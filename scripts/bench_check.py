@@ -50,8 +50,8 @@ def check_cost(bench):
     runs = bench.runs["check phases"] = {True: [], False: []}
     # Order A B B A: a drift of the machine's speed affects both alike.
     for number, distributions in enumerate((True, False, False, True)):
-        runs[distributions].append(_phases(bench, "check_%d" % number,
-                                      "--distributions" if distributions else "--no-distributions"))
+        options = () if distributions else ("--no-distributions",)
+        runs[distributions].append(_phases(bench, "check_%d" % number, *options))
 
     def seconds(distributions, left_out):
         return statistics.median(sum(s for phase, s in phases.items() if phase not in left_out)

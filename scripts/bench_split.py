@@ -38,7 +38,7 @@ def _records(bench):
 def _checked(bench, checkout):
     """Verdicts on the answers to KernelBench's problems, built but not run, as records."""
     if "split_kernelbench" not in bench.runs:
-        arguments = ["check", "--json", *map(str, sorted((CORPUS / "kernelbench").glob("*.py")))]
+        arguments = ["check", "--format", "json", *map(str, sorted((CORPUS / "kernelbench").glob("*.py")))]
         for level in (1, 2, 3):
             arguments += ["--problem", str(pathlib.Path(checkout) / f"KernelBench/level{level}")]
         _, _, said = bench.run(arguments, accepted=(0, 3))

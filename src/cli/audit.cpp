@@ -10,7 +10,9 @@
 #include "base/json/dumped.hpp"
 #include "cli/audit_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/eval_input.hpp"
+#include "cli/options/format_option.hpp"
 #include "cli/options/judging_options.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
@@ -89,9 +91,9 @@ int audit(const AuditArguments& arguments, int cancel_fd) {
   writer.write_end(run.secret(), !faulty);
   std::vector<ProblemAudit> ordered;
   for (const Problem& problem : problems) ordered.push_back(std::move(audits.at(problem.key)));
+  progress.end();
   print_audits(ordered, arguments.json);
   tell("audits: {}\n", out.string());
-  progress.end();
   return faulty ? kFault : 0;
 }
 
@@ -103,28 +105,35 @@ Subcommand add_audit(CLI::App& app) {
       "Find degenerate problems: those whose check passes an answer that computes nothing (zeros, "
       "the input, a constant, …)");
   auto arguments = std::make_shared<AuditArguments>();
+  command->option_defaults()->group(group::kJudged);
   add_problem_set_option(*command, arguments->problem_set);
   command->add_option("PROBLEM", arguments->problems,
                       "a file, a folder, a glob, or a name in a set; none: all of the default set");
   add_judging_options(*command, arguments->judging, arguments->options.check);
+  command->option_defaults()->group(group::kLimits);
   command
       ->add_option(
           "--timeout", arguments->options.problem_limit_s,
           "seconds to open a problem, and to check its trivial answers; a problem that takes "
           "longer is a problem_failure")
+      ->type_name("SECONDS")
       ->check(above_zero())
       ->capture_default_str();
   command
       ->add_option("--jobs", arguments->options.jobs,
-                   "problems at once on the CPU; on a GPU always one")
+                   "problems at once on the CPU, 1 to 256; on a GPU always one")
+      ->type_name("N")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
-  command->add_option("--out", arguments->out,
-                      "audit file for kbench report --audit (default: audit.jsonl, or "
-                      "audit-N.jsonl)");
+  command->option_defaults()->group(group::kOutput);
+  command
+      ->add_option("--out", arguments->out,
+                   "audit file for kbench report --audit (default: audit.jsonl, or "
+                   "audit-N.jsonl)")
+      ->type_name("FILE");
   command->add_flag("--resume", arguments->resume,
                     "continue an audit file: skip problems that it has");
-  command->add_flag("--json", arguments->json, "JSON instead of text");
+  add_format_option(*command, arguments->json);
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {
     take_judging_options(*command, arguments->judging, arguments->options.check);

@@ -11,9 +11,9 @@
 #include <unordered_set>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/judging_options.hpp"
-#include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
 #include "cli/options/problem_set.hpp"
 #include "cli/terminal/cancel.hpp"
@@ -167,22 +167,18 @@ Subcommand add_baseline(CLI::App& app) {
       "baseline",
       "Measure baselines of problems, for kbench eval --baseline-file on the same kind of machine");
   auto arguments = std::make_shared<BaselineArguments>();
+  command->option_defaults()->group(group::kJudged);
   add_problem_set_option(*command, arguments->problem_set);
   command->add_option("PROBLEM", arguments->problems,
                       "a file, a folder, a glob, or a name in a set; none: all of the default set");
   add_judging_options(*command, arguments->judging, arguments->options);
   add_baseline_option(*command, arguments->options, BaselineCandidates::kRefused);
-  add_timing_options(*command, arguments->options);
-  command->add_option("--l2", arguments->l2, "cache before each timed call: cold or warm")
-      ->check(one_of({"cold", "warm"}))
-      ->capture_default_str();
+  add_timing_options(*command, arguments->options, arguments->l2, "problem");
+  command->option_defaults()->group(group::kOutput);
   command
-      ->add_option("--timing-budget", arguments->options.timing_budget_s,
-                   "seconds of measuring per problem")
-      ->check(above_zero())
-      ->capture_default_str();
-  command->add_option("--out", arguments->out,
-                      "run file (default: baseline.jsonl, or baseline-N.jsonl)");
+      ->add_option("--out", arguments->out,
+                   "run file (default: baseline.jsonl, or baseline-N.jsonl)")
+      ->type_name("FILE");
   command->add_flag("--resume", arguments->resume,
                     "continue a run file: skip problems that it has");
   command->add_flag("--quiet", arguments->quiet, "no progress");

@@ -12,8 +12,10 @@
 #include "base/json/dumped.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/list_table.hpp"
 #include "cli/options/eval_input.hpp"
+#include "cli/options/format_option.hpp"
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/problem_set.hpp"
@@ -180,15 +182,22 @@ Subcommand add_check(CLI::App& app) {
   arguments->options.device = "cpu";
   CLI::App* command = app.add_subcommand(
       "check", "Report what each file is, if it compiles and loads, and what is wrong with it");
+  command->option_defaults()->group(group::kJudged);
   add_problem_set_option(*command, arguments->problem_set);
   command->add_option("FILE", arguments->files, "problems, candidates, or models' answers")
       ->required();
   command
       ->add_option("--problem", arguments->problems,
-                   "the problem of the files, or a set (default: the shipped ones)")
+                   "the problem of the files, or a set (default: the shipped ones); may be "
+                   "repeated")
+      ->type_name("PROBLEM")
       ->allow_extra_args(false);
-  command->add_option("--set", arguments->settings, "NAME=VALUE: override a problem's constant")
+  command
+      ->add_option("--set", arguments->settings,
+                   "override a constant of the problems; may be repeated")
+      ->type_name("NAME=VALUE")
       ->allow_extra_args(false);
+  command->option_defaults()->group(group::kJudging);
   command
       ->add_option("--device", arguments->options.device,
                    "auto, cpu, cuda, or cuda:0,1: bind plans to its limits, at its sizes")
@@ -197,15 +206,20 @@ Subcommand add_check(CLI::App& app) {
   command
       ->add_option("--entry", arguments->options.entry,
                    "function of extensions to call (default: forward, or the only one bound)")
+      ->type_name("NAME")
       ->check(function_name());
-  command->add_option("--arch", arguments->options.kernel_arch,
-                      "GPU architecture to compile kernels for: sm_80, sm_90a, … (default: the "
-                      "device's; sm_90a for cpu)");
+  command
+      ->add_option("--arch", arguments->options.kernel_arch,
+                   "GPU architecture to compile kernels for: sm_80, sm_90a, … (default: the "
+                   "device's; sm_90a for cpu)")
+      ->type_name("ARCH");
   add_compile_timeout(*command, arguments->options.compile_limit_s);
   command->add_option("--load-timeout", arguments->options.load_limit_s, "seconds to load a module")
+      ->type_name("SECONDS")
       ->check(above_zero())
       ->capture_default_str();
-  command->add_flag("--json", arguments->json, "JSON instead of text");
+  command->option_defaults()->group(group::kOutput);
+  add_format_option(*command, arguments->json);
   command->footer("Exit codes: 0 all files are fine; 3 a file would not be scored; 2 usage.");
   return {command, [arguments] {
             if (arguments->options.kernel_arch.empty() && arguments->options.device == "cpu")

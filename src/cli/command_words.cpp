@@ -6,7 +6,7 @@
 #include <string_view>
 #include <system_error>
 
-#include "cli/commands.hpp"
+#include "cli/options/eval_options.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
 

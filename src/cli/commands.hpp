@@ -2,6 +2,8 @@
 #pragma once
 
 #include <functional>
+#include <string>
+#include <vector>
 
 namespace CLI {
 class App;
@@ -9,16 +11,17 @@ class App;
 
 namespace kbench::cli {
 
-/// Values of eval's `--profile`: the kernels that ran (the default), or these with Nsight Compute's
-/// measurements.
-inline constexpr const char* kKernelsProfile = "kernels";
-inline constexpr const char* kNcuProfile = "ncu";
-
 /// One subcommand. `app` holds its options; `run` does the work and returns the exit code.
 struct Subcommand {
   CLI::App* app = nullptr;
   std::function<int()> run;
 };
+
+/// Registers all commands and the options of kbench itself.
+std::vector<Subcommand> add_commands(CLI::App& app);
+
+/// The command of that name; throws UsageError that suggests the nearest one.
+const CLI::App& command_named(const CLI::App& app, const std::string& name);
 
 /// Each function registers its subcommand on `app`. It is defined in the file of that name.
 Subcommand add_eval(CLI::App& app);
@@ -34,5 +37,6 @@ Subcommand add_import(CLI::App& app);
 Subcommand add_export(CLI::App& app);
 Subcommand add_doctor(CLI::App& app);
 Subcommand add_completion(CLI::App& app);
+Subcommand add_help(CLI::App& app);
 
 }  // namespace kbench::cli

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
@@ -54,18 +55,26 @@ Subcommand add_compare(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "compare", "Compare run files with the first: outcomes, times and speedups, regressions");
   auto arguments = std::make_shared<CompareArguments>();
-  command->add_option("run", arguments->runs, "run files; the others are compared with the first")
+  command->option_defaults()->group(group::kShown);
+  command->add_option("RUN", arguments->runs, "run files; the others are compared with the first")
       ->required();
-  command
-      ->add_option("--format", arguments->formats,
-                   "console (default), json, csv or markdown, or FORMAT=FILE; may be repeated")
-      ->allow_extra_args(false);
-  const CLI::Option* gate = command->add_option(
-      "--fail-on", arguments->gate,
-      "regression[=FRACTION] (default: 5%, which is 0.05): exit 3 if a sample is no longer "
-      "correct, or is slower by more than this fraction and its interval excludes 1");
   add_select_option(*command, arguments->selections);
   command->add_flag("--verbose", arguments->options.verbose, "list every sample");
+  command->option_defaults()->group(group::kOutput);
+  command
+      ->add_option("--format", arguments->formats,
+                   "format, on standard output or in a file: console, json, csv or markdown; may "
+                   "be repeated (default: console)")
+      ->type_name("FORMAT[=FILE]")
+      ->allow_extra_args(false);
+  command->option_defaults()->group(group::kGates);
+  const CLI::Option* gate =
+      command
+          ->add_option("--fail-on", arguments->gate,
+                       "regression, or regression=FRACTION: exit 3 if a sample is no longer "
+                       "correct, or is slower by more than this fraction (5% or 0.05 if none is "
+                       "given) and its interval excludes 1")
+          ->type_name("CONDITION");
   return {command, [arguments, gate] { return compare(*arguments, gate->count() > 0); }};
 }
 

@@ -11,12 +11,12 @@
 #include "cli/commands.hpp"
 #include "cli/eval_arguments.hpp"
 #include "cli/eval_stream.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/baseline_candidates.hpp"
 #include "cli/options/baseline_files.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/hidden_folders.hpp"
 #include "cli/options/kb_compat.hpp"
-#include "cli/options/option_checks.hpp"
 #include "cli/options/out_file.hpp"
 #include "cli/options/problem_set.hpp"
 #include "cli/terminal/cancel.hpp"
@@ -50,7 +50,7 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
     options.times_hash = sha256_hex(options.times_hash + one.baseline + one.candidate.source);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
   hide_folders(options, input.problems, input.candidates, baseline_candidates, out);
-  Progress progress(arguments.quiet);
+  Progress progress(arguments.report.options.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
   check_before_run(arguments, input.problems, run);
   std::unordered_map<std::string, std::size_t> known;
@@ -95,93 +95,6 @@ void take_profile(const std::string& asked, EvalOptions& options) {
   options.ncu = *ncu;
 }
 
-void add_run_options(CLI::App& app, EvalArguments& a) {
-  add_judging_options(app, a.judging, a.options);
-  app.add_option(
-      "--out", a.out,
-      "run file (default: run.jsonl, or run-N.jsonl; with --candidates - none, unless a report or "
-      "a gate needs it)");
-  app.add_flag("--resume", a.resume, "continue a run file: skip candidates that have a verdict");
-  add_baseline_option(app, a.options, BaselineCandidates::kAllowed);
-  app.add_option(
-         "--baseline-file", a.options.baseline_files,
-         "run file (of kbench baseline or any other) that has times of baselines; kbench then "
-         "does not measure them; may be repeated")
-      ->allow_extra_args(false);
-  add_timing_options(app, a.options);
-  app.add_option("--l2", a.l2, "cache before each timed call: cold or warm")
-      ->check(one_of({"cold", "warm"}))
-      ->capture_default_str();
-  app.add_flag("--all-trials", a.options.all_trials,
-               "run all trials even after an error above 1e-2; after smaller errors all trials run "
-               "anyway, to find the precision at which the candidate is right");
-  app.add_option(
-         "--sizes", a.options.other_sizes,
-         "names of further sizes in sizes.json; kbench also checks right candidates at these "
-         "sizes, without timing")
-      ->delimiter(',')
-      ->allow_extra_args(false);
-  app.add_option("--timeout", a.options.call_limit_s,
-                 "seconds per call (default: 2 s, or 50 times the reference; more on the CPU)")
-      ->check(above_zero());
-  add_compile_timeout(app, a.options.compile_limit_s);
-  app.add_option("--nvcc-timeout", a.options.nvcc_limit_s,
-                 "seconds of processor time for each source of an extension that only nvcc can "
-                 "compile")
-      ->check(above_zero())
-      ->capture_default_str();
-  app.add_option("--load-timeout", a.options.load_limit_s, "seconds to load a candidate")
-      ->check(above_zero())
-      ->capture_default_str();
-  app.add_option("--timing-budget", a.options.timing_budget_s, "seconds of measuring per candidate")
-      ->check(above_zero())
-      ->capture_default_str();
-  app.add_flag("!--no-reuse", a.options.reuse,
-               "judge equal code for a problem again instead of copying its verdict");
-  app.add_flag("!--no-sandbox", a.options.sandbox,
-               "run candidates without the sandbox; only for code that you trust")
-      ->configurable(false);  // a kbench.toml may come with the candidates
-  app.add_option("--entry", a.options.entry,
-                 "function of extensions to call (default: forward, or the only one bound)")
-      ->check(function_name());
-  app.add_option("--queues", a.options.device_queues,
-                 "candidates judged at once on a GPU; kbench times them one by one (not with "
-                 "--candidates - or --kb-compat)")
-      ->check(CLI::Range(1, 8))
-      ->capture_default_str();
-  app.add_option("--jobs", a.options.jobs, "compilers at once (default: one per core)");
-}
-
-/// Adds the options of the CPU executor and of profiling.
-void add_executor_options(CLI::App& app, EvalArguments& a) {
-  app.add_option("--sanitize", a.options.sanitize,
-                 "what the CPU executor checks: none (only bounds), memory, all (memory and races)")
-      ->check(one_of({"none", "memory", "all"}))
-      ->capture_default_str();
-  app.add_option(
-         "--require", a.requirements,
-         "clean: reject candidates that raise a sanitizer flag or read a clock; own-kernels: "
-         "reject candidates that use kernels of torch or another library; may be repeated")
-      ->check(one_of({"clean", "own-kernels"}))
-      ->allow_extra_args(false);
-  app.add_option(
-         "--max-instructions", a.options.max_instructions,
-         "limit of warp instructions for a launch in the CPU executor (default: only --timeout)")
-      ->check(above_zero());
-  // command_words() joins `--profile` with its value, so a problem may follow it.
-  app.add_option(
-         "--profile", a.profile,
-         "one more call per candidate: on the CPU it counts instructions, on a GPU it records the "
-         "time, registers, shared memory and occupancy of each launch; ncu: also run Nsight "
-         "Compute")
-      ->expected(0, 1)
-      ->default_str("")
-      ->check(one_of({kKernelsProfile, kNcuProfile}));
-  app.add_option("--estimate-for", a.options.estimate_for, "GPU that --profile estimates times for")
-      ->check(one_of(names_of(gpu_models())))
-      ->capture_default_str();
-}
-
 }  // namespace
 
 Subcommand add_eval(CLI::App& app) {
@@ -189,23 +102,25 @@ Subcommand add_eval(CLI::App& app) {
       "eval", "Compile, check and time candidates (without arguments: the shipped ones)");
   auto arguments = std::make_shared<EvalArguments>();
   EvalInputArguments& input = arguments->input;
+  command->option_defaults()->group(group::kJudged);
   add_problem_set_option(*command, input.problem_set);
   command->add_option("PROBLEM", input.problems, "a file, a folder, a glob, or a name in a set");
   command
-      ->add_option("--candidates", input.candidates,
-                   "[MODEL=]PATH, or - to read one JSON object per line from standard input")
+      ->add_option(
+          "--candidates", input.candidates,
+          "a file or folder of candidates, or - to read one JSON object per line from standard "
+          "input; may be repeated")
+      ->type_name("[MODEL=]PATH")
       ->allow_extra_args(false);
-  command->add_option("--candidate", input.candidate, "one candidate file");
-  command->add_option(
-      "--problem", input.problem,
-      "the problem of --candidate (default: the one that its path or its //@ problem line "
-      "names)");
-  command->add_option("--shard", input.shard,
-                      "i/n: every n-th problem, from the i-th (0 is first)");
-  add_run_options(*command, *arguments);
-  add_executor_options(*command, *arguments);
-  add_report_options(*command, arguments->report, "--report");
-  command->add_flag("--quiet", arguments->quiet, "no progress");
+  command->add_option("--candidate", input.candidate, "one candidate file")->type_name("FILE");
+  command
+      ->add_option("--problem", input.problem,
+                   "the problem of --candidate (default: the one that its path or its //@ problem "
+                   "line names)")
+      ->type_name("PROBLEM");
+  command->add_option("--shard", input.shard, "every n-th problem, from the i-th (0 is first)")
+      ->type_name("i/n");
+  add_eval_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
     const auto required = [&](const char* name) {

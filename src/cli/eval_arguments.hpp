@@ -3,28 +3,12 @@
 
 #include <filesystem>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "cli/options/eval_input.hpp"
-#include "cli/options/judging_options.hpp"
-#include "cli/options/report_options.hpp"
+#include "cli/options/eval_options.hpp"
 #include "kbench/run.hpp"
 
 namespace kbench::cli {
-
-/// The command line of `kbench eval`.
-struct EvalArguments {
-  EvalInputArguments input;
-  JudgingArguments judging;
-  EvalOptions options;
-  std::string out, l2 = "cold", profile;
-  bool resume = false, quiet = false;
-  bool sanitize_given = false;
-  std::vector<std::string> requirements;
-  ReportArguments report;
-  std::vector<std::string> command_line;
-};
 
 /// A manifest entry for each candidate.
 std::vector<ManifestEntry> manifest_of(const std::vector<Candidate>& candidates,

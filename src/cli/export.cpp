@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
@@ -39,9 +40,9 @@ int export_to(const ExportArguments& arguments) {
 }
 
 std::string formats_help() {
-  std::string text = "format:";
+  std::string text;
   for (const ExportFormat& format : export_formats())
-    text += fmt::format(" {} ({})", format.name, format.meaning);
+    text += fmt::format("{}{}: {}", text.empty() ? "" : "; ", format.name, format.meaning);
   return text;
 }
 
@@ -51,13 +52,19 @@ Subcommand add_export(CLI::App& app) {
   CLI::App* command =
       app.add_subcommand("export", "Convert run files to the file format of another program");
   auto arguments = std::make_shared<ExportArguments>();
-  command->add_option("run", arguments->runs, "run files; several are merged")->required();
-  command->add_option("--to", arguments->format, formats_help())->required();
+  command->option_defaults()->group(group::kInput);
+  command->add_option("RUN", arguments->runs, "run files; several are merged")->required();
+  add_select_option(*command, arguments->selections);
+  command->option_defaults()->group(group::kOutput);
+  command->add_option("--format", arguments->format, formats_help())
+      ->type_name("FORMAT")
+      ->required();
   command
       ->add_option("--out", arguments->options.out, "folder to write to; kbench replaces no file")
+      ->type_name("FOLDER")
       ->required();
-  add_select_option(*command, arguments->selections);
   command->add_option("--k", arguments->options.k, "k of pass@k")
+      ->type_name("K[,…]")
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();

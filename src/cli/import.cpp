@@ -8,6 +8,7 @@
 
 #include "base/version.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/eval_input.hpp"
 #include "cli/options/judging_options.hpp"
 #include "cli/options/option_checks.hpp"
@@ -59,32 +60,42 @@ Subcommand add_import(CLI::App& app) {
       "import", "Convert a KernelBench run folder to a run file, with KernelBench's own verdicts");
   auto arguments = std::make_shared<ImportArguments>();
   ImportOptions& options = arguments->options;
-  command->add_option("RUNFOLDER", arguments->folder, "the folder with eval_results.json")
-      ->required();
-  command->add_option("--out", arguments->out, "run file to write")->capture_default_str();
+  command->option_defaults()->group(group::kInput);
+  command->add_option("FOLDER", arguments->folder, "the folder with eval_results.json")->required();
   command
-      ->add_option("--timing", options.timing,
-                   "baseline times for speedups: the folder results/timing/HARDWARE, or its files; "
-                   "may be repeated")
+      ->add_option("--baseline-file", options.timing,
+                   "baseline times for speedups: a file of results/timing/HARDWARE, or that folder "
+                   "for all of its files; may be repeated")
+      ->type_name("FILE")
       ->allow_extra_args(false);
   command
-      ->add_option("--problems", arguments->problems,
+      ->add_option("--problem", arguments->problems,
                    "the problem files or folder (KernelBench/level1), which give the names and the "
                    "number of problems; may be repeated")
+      ->type_name("PROBLEM")
       ->allow_extra_args(false);
-  command->add_option(
-      "--model", options.model,
-      "author of the kernels (default: from generation_config.yaml, else the folder)");
+  command
+      ->add_option("--model", options.model,
+                   "author of the kernels (default: from generation_config.yaml, else the folder)")
+      ->type_name("MODEL");
   command
       ->add_option("--level", arguments->level, "level of the problems (default: from the folder)")
+      ->type_name("N")
       ->check(CLI::Range(1, 1000));
   command
       ->add_option(
           "--precision", options.precision,
           "precision of KernelBench's run (default: from generation_config.yaml, else native)")
+      ->type_name("PRECISION")
       ->check(one_of(names_of(precisions())));
-  command->add_option("--hardware", options.hardware,
-                      "GPU of the results and baseline times; replaces the GPU that they name");
+  command
+      ->add_option("--hardware", options.hardware,
+                   "GPU of the results and baseline times; replaces the GPU that they name")
+      ->type_name("NAME");
+  command->option_defaults()->group(group::kOutput);
+  command->add_option("--out", arguments->out, "run file to write")
+      ->type_name("FILE")
+      ->capture_default_str();
   return {command, [arguments] { return import(*arguments); }};
 }
 

@@ -15,7 +15,9 @@
 
 #include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/list_table.hpp"
+#include "cli/options/format_option.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/problem_set.hpp"
 #include "cli/options/reduce_sizes_option.hpp"
@@ -152,21 +154,26 @@ Subcommand add_list(CLI::App& app) {
   auto options = std::make_shared<ListArguments>();
   CLI::App* command = app.add_subcommand(
       "list", "Show problems: inputs, parameters, bytes, sizes, and the names a plan may use");
+  command->option_defaults()->group(group::kShown);
   add_problem_set_option(*command, options->problem_set);
   command->add_option("PROBLEM", options->problems,
-                      "File, folder, glob, or name in the set; none: all of the default set");
-  command->add_option("--set", options->settings, "Override a constant of the problems: NAME=VALUE")
+                      "a file, a folder, a glob, or a name in a set; none: all of the default set");
+  command
+      ->add_option("--set", options->settings,
+                   "override a constant of the problems; may be repeated")
       ->allow_extra_args(false)
       ->type_name("NAME=VALUE");
   add_reduce_sizes_option(*command, options->reduce_sizes);
   command
       ->add_option("--device", options->device,
-                   "Sizes for this device; auto: cuda if there is a GPU")
+                   "sizes for this device: auto, cpu or cuda; auto: cuda if there is a GPU")
       ->check(one_of({"auto", "cpu", "cuda"}))
-      ->type_name("auto|cpu|cuda");
+      ->type_name("DEVICE")
+      ->capture_default_str();
+  command->option_defaults()->group(group::kOutput);
   command->add_flag("--names", options->names,
-                    "Every name that a plan may use, and a skeleton that compiles");
-  command->add_flag("--json", options->json, "JSON instead of text");
+                    "every name that a plan may use, and a skeleton that compiles");
+  add_format_option(*command, options->json);
   return {command, [options] { return list(*options); }};
 }
 

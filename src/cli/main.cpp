@@ -1,7 +1,4 @@
 // SPDX-License-Identifier: MIT
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <exception>
@@ -14,8 +11,9 @@
 #include "base/version.hpp"
 #include "cli/command_words.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/help_text.hpp"
 #include "cli/options/configuration.hpp"
-#include "cli/options/examples.hpp"
+#include "cli/options/eval_options.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
@@ -26,17 +24,6 @@ namespace {
 
 using kbench::cli::kFault;
 using kbench::cli::kUsage;
-
-/// Suggests the nearest command, because CLI11 would only say that a command is missing.
-void check_command(std::string_view word, const std::vector<kbench::cli::Subcommand>& commands) {
-  if (word.empty() || word.front() == '-') return;
-  std::vector<std::string> names;
-  names.reserve(commands.size());
-  for (const auto& command : commands) names.push_back(command.app->get_name());
-  if (std::ranges::find(names, word) != names.end()) return;
-  throw kbench::UsageError(fmt::format("there is no command '{}'; there are {}{}", word,
-                                       fmt::join(names, ", "), kbench::did_you_mean(word, names)));
-}
 
 /// "; did you mean --candidates?" for the first option that its command does not have.
 std::string nearest_option(const CLI::App& app, int argc, char** argv) {
@@ -63,24 +50,14 @@ std::vector<std::string> words_of(int argc, char** argv) {
 
 int run(int argc, char** argv) {
   using namespace kbench;
-  CLI::App app{"kbench: the referee for GPU kernels"};
-  app.set_version_flag("--version", std::string(kVersion));
-  app.require_subcommand(1);
-  app.footer(
-      "kbench COMMAND --help shows a command's options. Exit codes: 0 the run finished, "
-      "whatever the outcomes; 1 a fault of kbench or the machine; 2 usage; 3 a gate was not "
-      "met, or check found a file that would not be scored; 130 interrupted.");
-  const std::vector<cli::Subcommand> commands{
-      cli::add_eval(app),      cli::add_check(app),  cli::add_list(app),   cli::add_audit(app),
-      cli::add_report(app),    cli::add_show(app),   cli::add_watch(app),  cli::add_compare(app),
-      cli::add_baseline(app),  cli::add_import(app), cli::add_export(app), cli::add_doctor(app),
-      cli::add_completion(app)};
-  for (const auto& command : commands) {
-    const std::string own = command.app->get_footer();
-    command.app->footer(cli::examples_text(command.app->get_name()) +
-                        (own.empty() ? "" : "\n" + own));
+  CLI::App app;
+  const std::vector<cli::Subcommand> commands = cli::add_commands(app);
+  if (argc < 2) {
+    cli::print_help(app);
+    return 0;
   }
-  check_command(argc > 1 ? argv[1] : "", commands);
+  // CLI11 would only say that a command is missing.
+  if (*argv[1] != '-') cli::command_named(app, argv[1]);
   try {
     app.parse(words_of(argc, argv));
   } catch (const CLI::ParseError& error) {

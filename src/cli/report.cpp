@@ -6,6 +6,7 @@
 #include <memory>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/option_checks.hpp"
 #include "cli/options/report_options.hpp"
 #include "kbench/run_file.hpp"
@@ -41,26 +42,28 @@ Subcommand add_report(CLI::App& app) {
       "report",
       "Show the results in run files: metrics per model, every candidate, failures by cause");
   auto arguments = std::make_shared<Arguments>();
-  command->add_option("run", arguments->runs, "run files; several are merged")->required();
-  add_report_options(*command, arguments->report, "--format");
+  command->option_defaults()->group(group::kShown);
+  command->add_option("RUN", arguments->runs, "run files; several are merged")->required();
   command
       ->add_option("--audit", arguments->audits,
                    "file of kbench audit: also give metrics without degenerate problems; may be "
                    "repeated")
+      ->type_name("FILE")
       ->allow_extra_args(false);
-  command
-      ->add_flag("--quiet", arguments->report.options.quiet,
-                 "on the console, show only the summary and the number of failures by cause")
-      ->excludes("--verbose");
   command
       ->add_option(
           "--latex", arguments->latex,
           "what the LaTeX table also has: a row per level, 95 % intervals; may be repeated")
+      ->type_name("PART[,…]")
       ->check(one_of({kLevels, kIntervals}))
       ->delimiter(',')
       ->allow_extra_args(false);
-  command->add_option("--baseline", arguments->report.options.baseline,
-                      "the baseline of speedups (default: the run's first)");
+  command
+      ->add_option("--baseline", arguments->report.options.baseline,
+                   "the baseline of speedups (default: the run's first)")
+      ->type_name("NAME");
+  add_report_options(*command, arguments->report,
+                     "on the console, only the summary and the number of failures by cause");
   return {command, [arguments] { return report(*arguments); }};
 }
 

@@ -8,6 +8,8 @@
 
 #include "base/json/dumped.hpp"
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
+#include "cli/options/format_option.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/terminal.hpp"
 #include "kbench/error.hpp"
@@ -22,7 +24,7 @@ constexpr std::size_t kMostShown = 20;
 
 struct ShowArguments {
   std::filesystem::path run;
-  std::string name, model;
+  std::string name;
   std::vector<std::string> selections;
   bool json = false;
   CandidateReportOptions options;
@@ -35,8 +37,7 @@ int show(const ShowArguments& arguments) {
         "nothing to show: name a PROBLEM, PROBLEM/SAMPLE or candidate, or choose by --select");
   RunFile run = read_run(arguments.run);
   selection.choose_from(run, "the run");
-  const std::vector<std::size_t> found =
-      named_records(run, arguments.name, arguments.model, selection);
+  const std::vector<std::size_t> found = named_records(run, arguments.name, selection);
   if (arguments.json) {
     nlohmann::json all = nlohmann::json::array();
     for (const std::size_t index : found) all.push_back(candidate_json(run, run.records[index]));
@@ -47,7 +48,7 @@ int show(const ShowArguments& arguments) {
   fit_terminal(options.color, options.width);
   if (found.size() > kMostShown)
     throw UsageError(
-        fmt::format("{} records match: name a sample (PROBLEM/SAMPLE) or a --model, or list "
+        fmt::format("{} records match: name a sample (PROBLEM/SAMPLE), narrow --select, or list "
                     "them with kbench report --select",
                     found.size()));
   for (std::size_t i = 0; i < found.size(); ++i) {
@@ -63,18 +64,18 @@ Subcommand add_show(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "show", "Everything about one candidate of a run: verdict, times, errors, log and source");
   auto arguments = std::make_shared<ShowArguments>();
+  command->option_defaults()->group(group::kShown);
   command->add_option("RUN", arguments->run, "run file")->required();
   command->add_option(
       "PROBLEM", arguments->name,
       "PROBLEM or PROBLEM/SAMPLE: a problem's name, or its last part; it may contain * "
       "and ?; or a candidate's file; may be omitted with --select");
   add_select_option(*command, arguments->selections);
-  command->add_option("--model", arguments->model, "only this model");
+  command->option_defaults()->group(group::kOutput);
   command->add_flag("--source", arguments->options.whole_source,
                     "the whole source, not only the annotated lines");
   command->add_flag("--log", arguments->options.whole_log, "the whole log, not its start");
-  command->add_flag("--json", arguments->json,
-                    "JSON instead of text: an array of objects of record, details and source");
+  add_format_option(*command, arguments->json);
   return {command, [arguments] { return show(*arguments); }};
 }
 

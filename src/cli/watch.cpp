@@ -16,6 +16,7 @@
 #include <tuple>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/report_options.hpp"
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
@@ -217,12 +218,15 @@ Subcommand add_watch(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "watch", "Follow a run of another process: its progress, speed and failures");
   auto arguments = std::make_shared<WatchArguments>();
+  command->option_defaults()->group(group::kShown);
   command->add_option("RUN", arguments->run, "run file")->required();
+  add_select_option(*command, arguments->selections);
+  command->option_defaults()->group(group::kOutput);
   command->add_option("--interval", arguments->interval_s, "seconds between two reads of the file")
+      ->type_name("SECONDS")
       ->check(CLI::Range(0.05, 3600.0))
       ->capture_default_str();
   command->add_flag("--once", arguments->once, "show the current state once, and exit");
-  add_select_option(*command, arguments->selections);
   return {command, [arguments] { return watch(*arguments); }};
 }
 

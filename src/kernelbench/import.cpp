@@ -316,9 +316,11 @@ class Importer {
     if (without_result_ > 0)
       note("samples without a result (kbench eval --resume judges them): {}", without_result_);
     if (names_->any_by_number())
-      note("problems have only numbers; --resume needs their names: give --problems or --timing");
+      note(
+          "problems have only numbers; --resume needs their names: give --problem or "
+          "--baseline-file");
     if (baselines_.empty() && any_timed_)
-      note("there are no speedups, because there are no baseline times: give --timing");
+      note("there are no speedups, because there are no baseline times: give --baseline-file");
     for (const auto& [baseline, keys] : untimed_)
       note("no speedup over {}, because this baseline has no time for {}{}", baseline,
            *keys.begin(),

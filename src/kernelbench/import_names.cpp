@@ -27,7 +27,7 @@ ImportNames::ImportNames(int level, const std::vector<Problem>& problems,
     if (problem.level == level_) add(problem);
   if (only_these_ && names_.empty()) {
     throw UsageError(fmt::format(
-        "--problems: none of them has level {}, the level of the results; --level sets another",
+        "--problem: none of them has level {}, the level of the results; --level sets another",
         level_));
   }
   if (only_these_) return;
@@ -60,7 +60,7 @@ void ImportNames::add(const Problem& problem) {
                           .hash = problem_hash(problem, sizes_for(problem, "gpu", {})),
                           .tags = problem.tags});
   if (!is_new) {
-    throw UsageError(fmt::format("--problems: {} and {} are both problem {}", other->second.key,
+    throw UsageError(fmt::format("--problem: {} and {} are both problem {}", other->second.key,
                                  problem.key, *number));
   }
 }

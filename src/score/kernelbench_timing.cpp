@@ -39,11 +39,11 @@ std::optional<double> number_field(const json& object, const char* field) {
   return std::isfinite(value) && value >= 0 ? std::optional(value) : std::nullopt;
 }
 
-/// The files that a path of `--timing` names: itself, or those in the folder.
+/// The files that a path of `--baseline-file` names: itself, or those in the folder.
 std::vector<fs::path> timing_files(const fs::path& path) {
   std::error_code error;
   if (!fs::exists(path, error))
-    throw UsageError(fmt::format("--timing {}: no such file or folder", path.string()));
+    throw UsageError(fmt::format("--baseline-file {}: no such file or folder", path.string()));
   if (!fs::is_directory(path, error)) return {path};
   std::vector<fs::path> files;
   for (const fs::path& file : list_folder(path).files) {
@@ -52,7 +52,7 @@ std::vector<fs::path> timing_files(const fs::path& path) {
   }
   if (files.empty()) {
     throw UsageError(fmt::format(
-        "--timing {}: the folder has no {}*.json; name the folder of one machine, as in "
+        "--baseline-file {}: the folder has no {}*.json; name the folder of one machine, as in "
         "results/timing/H100",
         path.string(), kPrefix));
   }
@@ -146,7 +146,7 @@ std::vector<BaselineTimes> read_baseline_times(const std::vector<fs::path>& path
       BaselineTimes times = read_file_of_times(file);
       const auto other = std::ranges::find(all, times.baseline, &BaselineTimes::baseline);
       if (other != all.end()) {
-        throw UsageError(fmt::format("--timing: {} and {} are both times of the baseline {}",
+        throw UsageError(fmt::format("--baseline-file: {} and {} are both times of the baseline {}",
                                      other->file.string(), file.string(), times.baseline));
       }
       all.push_back(std::move(times));

@@ -160,8 +160,8 @@ TEST_F(Audit, GoesOnWithAFileAndSpeaksJson) {
   EXPECT_EQ(taken.status.code, 2);
   EXPECT_THAT(taken.error, HasSubstr("exists: continue it with --resume"));
   folder_.write("set/level1/6_New.py", problem("x.exp()", 32));
-  const auto resumed =
-      audit("some.jsonl", {"--seed", "1", "--trials", "2", "--resume", "--json", "--jobs", "2"});
+  const auto resumed = audit("some.jsonl", {"--seed", "1", "--trials", "2", "--resume", "--format",
+                                            "json", "--jobs", "2"});
   EXPECT_EQ(resumed.status.code, 0) << resumed.error;
   EXPECT_THAT(resumed.error, HasSubstr("5 problems have their verdict already; 1 are left"));
   const json all = json::parse(resumed.output);
@@ -206,7 +206,7 @@ TEST_F(Audit, HelpTellsItsOptions) {
   EXPECT_EQ(result.status.code, 0);
   for (const char* option :
        {"--kb-compat", "--no-distributions", "--trials", "--timeout", "--jobs", "--out", "--resume",
-        "--json", "--set", "--reduce-sizes", "degenerate"})
+        "--format", "json", "--set", "--reduce-sizes", "degenerate"})
     EXPECT_THAT(result.output, HasSubstr(option));
 }
 

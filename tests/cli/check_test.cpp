@@ -53,8 +53,13 @@ class Files {
 
   /// Checks all of the files in one run, with the problems of level1.
   std::map<std::string, json> checked(const std::vector<std::string>& more = {}) {
-    std::vector<std::string> arguments{"check", "--json",    "--load-timeout",
-                                       "6",     "--problem", (folder_.path() / "level1").string()};
+    std::vector<std::string> arguments{"check",
+                                       "--format",
+                                       "json",
+                                       "--load-timeout",
+                                       "6",
+                                       "--problem",
+                                       (folder_.path() / "level1").string()};
     arguments.insert(arguments.end(), paths_.begin(), paths_.end());
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run_kbench(arguments, {}, std::chrono::seconds(580));

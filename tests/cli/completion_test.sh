@@ -37,7 +37,7 @@ completes cold 3 kbench eval --l2 ''
 completes warm 3 kbench eval --l2 w
 never cold 3 kbench eval --l2 w
 completes html 3 kbench report --format ''
-completes latex 3 kbench eval --report l
+completes latex 3 kbench eval --format l
 never latex 3 kbench compare --format ''
 completes fast_1= 3 kbench eval --fail-under f
 completes new-failure 3 kbench report --fail-on n
@@ -45,11 +45,11 @@ completes outcome= 3 kbench report --select ''
 completes :files 3 kbench eval --out ''
 completes :files 2 kbench report ''
 completes level1/2_RowNorm 2 kbench list ''
-completes 2_RowNorm 4 kbench list --json --names 2_
+completes 2_RowNorm 3 kbench list --names 2_
 completes level1/2_RowNorm 3 kbench eval --problem level1/2
 never level1/2_RowNorm 2 kbench report ''
 # A flag takes no value, so what follows it is a word of its own.
-completes level1/2_RowNorm 3 kbench list --json ''
+completes level1/2_RowNorm 3 kbench list --names ''
 completes zsh 2 kbench completion ''
 # Names of what a run file holds, and of what is asked for.
 run=$scratch/run.jsonl
@@ -62,7 +62,7 @@ completes level1/2_RowNorm 3 kbench show "$run" level1/
 completes 2_RowNorm/1 3 kbench show "$run" 2_RowNorm/
 never :files 3 kbench show "$run" ''
 completes :files 2 kbench show ''
-completes mine 5 kbench show "$run" 2_RowNorm --model ''
+completes model=mine 5 kbench show "$run" 2_RowNorm --select model=
 completes eager 4 kbench report "$run" --baseline ''
 completes best 4 kbench report "$run" --baseline b
 completes outcome=mismatch 4 kbench report "$run" --select outcome=
@@ -70,7 +70,7 @@ completes outcome!=correct,crash 4 kbench report "$run" --select 'outcome!=corre
 completes model=mine 4 kbench report "$run" --select model=
 completes problem=level1/2_RowNorm 4 kbench compare "$run" --select problem=level
 never model=mine 4 kbench report "$scratch/none" --select model=
-completes kernelbench 4 kbench export "$run" --to ''
+completes kernelbench 4 kbench export "$run" --format ''
 completes ROWS= 4 kbench eval 2_RowNorm --set ''
 completes fast_1@ci= 3 kbench eval --fail-under fast_1
 completes geomean@ci= 3 kbench eval --fail-under geo

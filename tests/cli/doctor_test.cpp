@@ -165,7 +165,7 @@ TEST(DoctorTest, ProbesAnswerOrSayWhyNot) {
 // The real command on this machine: its JSON is valid, and its exit code agrees with its verdict.
 TEST(DoctorTest, LooksAtThisMachine) {
   SpawnOptions options;
-  options.command = {KBENCH_BIN_DIR "/kbench", "doctor", "--json"};
+  options.command = {KBENCH_BIN_DIR "/kbench", "doctor", "--format", "json"};
   const CommandResult result = run_command(options, std::chrono::minutes(2));
   ASSERT_FALSE(result.timed_out);
   const auto json = nlohmann::json::parse(result.output);

@@ -47,9 +47,9 @@ words=$(PATH=$prefix/bin:$PATH bash -c '
 [[ $words == level1/2_RowNorm ]] || fail "bash completes level1/2_ to: $words"
 
 [[ $worker == ON ]] || exit 0
-"$kbench" list level1/2_RowNorm --json | grep -q '"level1/2_RowNorm"' || fail "list does not work"
+"$kbench" list level1/2_RowNorm --format json | grep -q '"level1/2_RowNorm"' || fail "list does not work"
 "$kbench" eval level1/2_RowNorm --device cpu --out "$scratch/run.jsonl" --quiet \
-  --fail-under correct=1 --report console --report "html=$scratch/run.html" >"$scratch/eval.txt" ||
+  --fail-under correct=1 --format console --format "html=$scratch/run.html" >"$scratch/eval.txt" ||
   {
     cat "$scratch/eval.txt"
     fail "eval of the installed problems does not work"

@@ -44,7 +44,7 @@ class KernelBench : public testing::Test {
 };
 
 TEST_F(KernelBench, ImportsReportsAndExports) {
-  const auto imported = import(0, {"--timing", at("timing")});
+  const auto imported = import(0, {"--baseline-file", at("timing")});
   EXPECT_THAT(imported.output, HasSubstr("5 of 5 samples imported, 2 correct"));
   EXPECT_THAT(error_lines(imported), SizeIs(1))
       << imported.error;  // one line: result 3 has no name
@@ -56,11 +56,11 @@ TEST_F(KernelBench, ImportsReportsAndExports) {
   const auto again = import(2);
   EXPECT_THAT(again.error, HasSubstr("run.jsonl exists: name another file with --out"));
   const auto exported =
-      expect_code(0, {"export", at("run.jsonl"), "--to", "kernelbench", "--out", at("out")});
+      expect_code(0, {"export", at("run.jsonl"), "--format", "kernelbench", "--out", at("out")});
   EXPECT_THAT(exported.output, HasSubstr("run_name=maker_model-1 level=1"));
   EXPECT_EQ(json_of(folder_ / "out/runs/maker_model-1/eval_results.json")["19"][0]["runtime"], 0.5);
   const auto twice =
-      expect_code(2, {"export", at("run.jsonl"), "--to", "kernelbench", "--out", at("out")});
+      expect_code(2, {"export", at("run.jsonl"), "--format", "kernelbench", "--out", at("out")});
   EXPECT_THAT(twice.error, HasSubstr("exists, and kbench does not replace it"));
 }
 
@@ -71,7 +71,7 @@ TEST_F(KernelBench, ResumeJudgesWhatOnlyKernelBenchHasJudged) {
   folder_.write("run/eval_results.json", results.dump());
   std::filesystem::remove(folder_ / "run/level_1_problem_1_sample_0_kernel.py");
   folder_.write("run/level_1_problem_1_sample_0_kernel.cu", add_one_kernel());
-  import(0, {"--problems", at("set")});
+  import(0, {"--problem", at("set")});
   const std::vector<std::string> resume = {"eval",     at("set"),  "--candidates",
                                            at("run"),  "--device", "cpu",
                                            "--resume", "--out",    at("run.jsonl")};
@@ -133,9 +133,9 @@ TEST_F(KernelBench, ItsOwnScriptsReadWhatIsExported) {
   Checkout checkout{.folder = named};
   if (const char* python = std::getenv("KBENCH_KERNELBENCH_PYTHON")) checkout.python = python;
   const std::string level1 = checkout.folder + "/KernelBench/level1";
-  import(0, {"--problems", level1});
-  expect_code(0,
-              {"export", at("run.jsonl"), "--to", "kernelbench", "--out", at("out"), "--k", "1,2"});
+  import(0, {"--problem", level1});
+  expect_code(
+      0, {"export", at("run.jsonl"), "--format", "kernelbench", "--out", at("out"), "--k", "1,2"});
   const std::string run = at("out/runs/maker_model-1");
   const std::string timing = at("out/results/timing/NVIDIA_H100_80GB_HBM3_maker_model-1");
 
@@ -171,10 +171,10 @@ TEST_F(KernelBench, ItsOwnScriptSeesTheSameSpeedups) {
       times["level1"][file.path().filename().string()] = samples::stats(2.5);
   }
   folder_.write("timing/baseline_time_torch.json", times.dump());
-  import(0, {"--problems", checkout.folder + "/KernelBench/level1", "--timing",
+  import(0, {"--problem", checkout.folder + "/KernelBench/level1", "--baseline-file",
              at("timing/baseline_time_torch.json")});
   expect_code(0, {"report", at("run.jsonl"), "--format", "json=" + at("report.json")});
-  expect_code(0, {"export", at("run.jsonl"), "--to", "kernelbench", "--out", at("out")});
+  expect_code(0, {"export", at("run.jsonl"), "--format", "kernelbench", "--out", at("out")});
   const json metrics = json_of(folder_ / "report.json")["summary"][0]["metrics"];
   // KernelBench's analysis of its own files, and of files that kbench imported and exported.
   for (const auto& [runs, name, file] :

@@ -57,7 +57,7 @@ class ReduceSizes : public testing::Test {
 
   /// The first problem's sizes from `kbench list`.
   json listed(std::vector<std::string> more) {
-    std::vector<std::string> arguments{"list", set(), "--json"};
+    std::vector<std::string> arguments{"list", set(), "--format", "json"};
     arguments.insert(arguments.end(), more.begin(), more.end());
     const auto result = run_kbench(arguments);
     EXPECT_EQ(result.status.code, 0) << result.error;

@@ -146,7 +146,7 @@ TEST_F(ReportCommand, ASelectionChoosesWhatCounts) {
 
 TEST_F(ReportCommand, WhatIsExportedIsChosenByThePlanAlone) {
   const auto exported = [&](const std::string& out, const std::string& selection) {
-    return run_kbench({"export", path("gpu.jsonl"), "--to", "kernelbench", "--out", path(out),
+    return run_kbench({"export", path("gpu.jsonl"), "--format", "kernelbench", "--out", path(out),
                        "--select", selection},
                       {}, std::chrono::seconds(60));
   };
@@ -194,12 +194,13 @@ TEST_F(ReportCommand, TheTableForAPaperHasLevelsAndIntervalsIfAskedFor) {
 }
 
 TEST_F(ReportCommand, ShowTellsOfOneCandidate) {
-  const auto shown = run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--model", "alpha"});
+  const auto shown =
+      run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--select", "model=alpha"});
   ASSERT_EQ(shown.status.code, 0) << shown.error;
   EXPECT_THAT(shown.output,
               AllOf(HasSubstr("mismatch, values  level1/19_ReLU alpha 1"), HasSubstr("a log"),
                     HasSubstr("first wrong: output 0 [3, 17]: expected 0.5, got 0.25")));
-  const auto json = run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--json"});
+  const auto json = run_kbench({"show", path("gpu.jsonl"), "19_ReLU/1", "--format", "json"});
   const auto parsed = nlohmann::json::parse(json.output);
   ASSERT_THAT(parsed, SizeIs(2)) << "of two models";
   EXPECT_EQ(parsed[0]["details"]["log"], "a log\n");
@@ -235,7 +236,7 @@ TEST_F(ReportCommand, WhatIsMisspeltIsToldWhatItMayHaveBeen) {
   suggests("compile", {"report", gpu, "--baseline", "compil"});
   suggests("clean", {"eval", "--require", "clen"});
   suggests("fp16", {"eval", "--precision", "fp61"});
-  suggests("alpha", {"show", gpu, "19_ReLU", "--model", "alpga"});
+  suggests("alpha", {"show", gpu, "19_ReLU", "--select", "model=alpga"});
   suggests("level1/2_Softmax", {"show", gpu, "Softmx"});
   suggests("level1/2_Softmax", {"show", gpu, "2_Softma"});
 }

@@ -10,7 +10,7 @@ namespace {
 
 TEST(Skeleton, OfEveryShippedProblemIsWrongInItsValuesOnly) {
   const TempFolder folder;
-  const auto listed = run_kbench({"list", "--json", "--device", "cpu"});
+  const auto listed = run_kbench({"list", "--format", "json", "--device", "cpu"});
   ASSERT_EQ(listed.status.code, 0) << listed.error;
   std::size_t problems = 0;
   for (const std::string level : {"level1", "level2", "level3"}) {

@@ -148,7 +148,7 @@ TEST(Stream, GatesReportsAndSourcesHoldAsForFolders) {
   input += line.dump() + "\n";
   const auto result = stream(
       folder, input,
-      {"--out", out.string(), "--fail-under", "correct=1", "--report", "junit=" + report.string()});
+      {"--out", out.string(), "--fail-under", "correct=1", "--format", "junit=" + report.string()});
   EXPECT_EQ(result.status.code, 3) << result.error;
   EXPECT_THAT(result.error, HasSubstr("correct is 0, below 1"));
   EXPECT_EQ(lines_of(result.output).size(), 2u) << "only records";

@@ -21,17 +21,17 @@ using testing::Not;
 using testing::SizeIs;
 using testing::ThrowsMessage;
 
-TEST(NamedRecords, AreFoundByProblemSampleAndModel) {
+TEST(NamedRecords, AreFoundByProblemAndSample) {
   const RunFile run = samples::gpu_run();
-  const auto count = [&](const char* name, const char* model = "") {
-    return named_records(run, name, model).size();
-  };
+  const auto count = [&](const char* name) { return named_records(run, name).size(); };
   EXPECT_EQ(count("level1/2_Softmax"), 4u);
   EXPECT_EQ(count("2_Softmax"), 4u);
   EXPECT_EQ(count("2_Softmax/1"), 2u);
-  EXPECT_EQ(count("level1/2_Softmax/1", "beta"), 1u);
-  EXPECT_EQ(count("*Soft*", "al*"), 2u);
-  const Record& found = run.records[named_records(run, "level1/19_ReLU/1", "alpha").front()];
+  EXPECT_EQ(count("*Soft*"), 4u);
+  Selection alpha;
+  alpha.add("model=al*");
+  ASSERT_THAT(named_records(run, "level1/19_ReLU/1", alpha), SizeIs(1));
+  const Record& found = run.records[named_records(run, "level1/19_ReLU/1", alpha).front()];
   EXPECT_EQ(found.outcome, Outcome::kMismatch);
 }
 
@@ -54,14 +54,12 @@ TEST(NamedRecords, AreFoundByTheFileOfTheCandidate) {
 
 TEST(NamedRecords, WhatIsNotThereIsSaidWithWhatIs) {
   const RunFile run = samples::gpu_run();
-  const auto says = [&](const char* name, const char* model, const char* text) {
-    EXPECT_THAT([&] { named_records(run, name, model); },
-                ThrowsMessage<UsageError>(HasSubstr(text)));
+  const auto says = [&](const char* name, const char* text) {
+    EXPECT_THAT([&] { named_records(run, name); }, ThrowsMessage<UsageError>(HasSubstr(text)));
   };
-  says("3_Gelu", "", "it has level1/19_ReLU, level1/2_Softmax, level2/3_MatmulGelu");
-  says("2_Softmax/7", "", "no sample 7 of \"2_Softmax\"");
-  says("2_Softmax", "delta", "it has alpha, beta");
-  EXPECT_THAT([&] { named_records(RunFile(), "x", ""); },
+  says("3_Gelu", "it has level1/19_ReLU, level1/2_Softmax, level2/3_MatmulGelu");
+  says("2_Softmax/7", "no sample 7 of \"2_Softmax\"");
+  EXPECT_THAT([&] { named_records(RunFile(), "x"); },
               ThrowsMessage<UsageError>(HasSubstr("no records yet")));
 }
 

@@ -10,6 +10,7 @@
 #include "base/text.hpp"
 #include "cli/commands.hpp"
 #include "cli/completion/completion_words.hpp"
+#include "cli/help/option_groups.hpp"
 #include "cli/options/eval_input.hpp"
 #include "kbench/error.hpp"
 #include "kbench/problem.hpp"
@@ -156,6 +157,7 @@ Subcommand add_completion(CLI::App& app) {
   CLI::App* command = app.add_subcommand(
       "completion", "Print a script with which a shell completes kbench's commands and options");
   auto words = std::make_shared<std::vector<std::string>>();
+  command->option_defaults()->group(group::kOutput);
   command->add_option("SHELL", *words, "bash, zsh or fish")->required();
   // The words to complete are never parsed as options.
   command->prefix_command();

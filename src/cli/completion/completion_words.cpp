@@ -94,13 +94,13 @@ class Line {
 
   /// Adds option values that CLI11 does not know.
   void add_values(const std::string& option) {
-    if (option == "--format" || option == "--report") {
+    if (option == "--format" && name_ == "export") return add_names(export_formats());
+    if (option == "--format") {
       if (current_.find('=') != std::string::npos) found_.files = true;
       return name_ == "compare" ? add_names(comparison_formats()) : add_names(report_formats());
     }
     if (option == "--fail-under") return add_metrics();
     if (option == "--select") return add_selections();
-    if (option == "--to") return add_names(export_formats());
     const auto add_all = [&](std::initializer_list<const char*> texts) {
       for (const char* text : texts) add(text);
     };
@@ -113,8 +113,6 @@ class Line {
       for (const std::string& name : sources_.constants(positionals_)) add(name + "=");
     else if (option == "--problem")
       for (std::string& name : sources_.problems()) add(std::move(name));
-    else if (option == "--model" && name_ == "show")
-      add_of_runs([](const ManifestEntry& entry, auto take) { take(entry.model.str()); });
     else if (option == "--baseline" && name_ == "report")
       add_baselines();
     else
@@ -192,6 +190,9 @@ class Line {
   void add_positional() {
     if (name_ == "completion") {
       for (const char* shell : {"bash", "zsh", "fish"}) add(shell);
+    } else if (name_ == "help") {
+      for (const CLI::App* one : command_.get_parent()->get_subcommands(nullptr))
+        add(one->get_name());
     } else if (name_ == "show" && !positionals_.empty()) {
       // Offers problems of the run, and the samples of a problem after `PROBLEM/`.
       add_of_runs([&](const ManifestEntry& entry, auto take) {

@@ -9,6 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/commands.hpp"
+#include "cli/help/option_groups.hpp"
+#include "cli/options/format_option.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -86,7 +88,8 @@ Subcommand add_doctor(CLI::App& app) {
   auto options = std::make_shared<DoctorArguments>();
   CLI::App* doctor = app.add_subcommand(
       "doctor", "Report what this machine has, what is missing, and what to do about it");
-  doctor->add_flag("--json", options->json, "Print one JSON object");
+  doctor->option_defaults()->group(group::kOutput);
+  add_format_option(*doctor, options->json);
   // Hidden: doctor calls itself with this option, because a driver or compiler call may hang.
   doctor->add_option("--probe", options->probe)->group("");
   return {doctor, [options] { return run(*options); }};

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "kbench/run.hpp"
@@ -32,8 +33,9 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
-/// Adds `--timing` and `--score`.
-void add_timing_options(CLI::App& app, EvalOptions& options);
+/// Adds `--timing`, `--score`, `--l2` and `--timing-budget`; `measured` is what the budget is for.
+void add_timing_options(CLI::App& app, EvalOptions& options, std::string& l2,
+                        std::string_view measured);
 /// Throws UsageError if `--timing` and `--score` ask for different clocks.
 void check_score(const EvalOptions& options);
 

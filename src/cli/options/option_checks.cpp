@@ -10,6 +10,7 @@
 #include <cstdlib>
 
 #include "base/text.hpp"
+#include "cli/help/option_groups.hpp"
 
 namespace kbench::cli {
 
@@ -23,7 +24,7 @@ CLI::Validator above_zero() {
                    ? std::string()
                    : fmt::format("{} is not a number above zero", text);
       },
-      "NUMBER > 0");
+      "");
 }
 
 CLI::Validator one_of(std::vector<std::string> names) {
@@ -46,13 +47,15 @@ CLI::Validator function_name() {
                              });
         return is_name ? std::string() : fmt::format("{} is not the name of a function", text);
       },
-      "NAME");
+      "");
 }
 
 void add_compile_timeout(CLI::App& app, double& seconds) {
   seconds = 0;
+  app.option_defaults()->group(group::kLimits);
   app.add_option("--compile-timeout", seconds,
                  "processor seconds for all compiles of a candidate (default: 360, on a GPU 720)")
+      ->type_name("SECONDS")
       ->check(above_zero());
 }
 

@@ -9,6 +9,7 @@
 #include <fstream>
 #include <iostream>
 
+#include "cli/help/option_groups.hpp"
 #include "cli/options/judging_options.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/tell.hpp"
@@ -71,11 +72,13 @@ FailOn fail_on_of(const ReportArguments& arguments) {
   return fail_on;
 }
 
-void add_report_options(CLI::App& app, ReportArguments& a, const char* format_option) {
-  app.add_option(
-         format_option, a.formats,
-         fmt::format("FORMAT, FORMAT=FILE or svg=FOLDER; FORMAT is one of {}; may be repeated",
-                     fmt::join(names_of(report_formats()), ", ")))
+void add_report_options(CLI::App& app, ReportArguments& a, const char* quiet) {
+  app.option_defaults()->group(group::kOutput);
+  app.add_option("--format", a.formats,
+                 fmt::format("format of the report, on standard output or in a file (svg: in a "
+                             "folder): {}; may be repeated (default: console)",
+                             fmt::join(names_of(report_formats()), ", ")))
+      ->type_name("FORMAT[=FILE]")
       ->allow_extra_args(false);
   app.add_option("--p", a.options.p, "speedups p of fast_p")
       ->type_name("P[,…]")
@@ -87,30 +90,38 @@ void add_report_options(CLI::App& app, ReportArguments& a, const char* format_op
       ->delimiter(',')
       ->allow_extra_args(false)
       ->capture_default_str();
-  app.add_option("--fail-under", a.gates,
-                 "[levelN.]METRIC[@ci]=X: exit 3 if a model's METRIC is below X; with @ci, if the "
-                 "lower end of its interval is; may be repeated")
+  app.add_flag("--include-degenerate", a.options.include_degenerate,
+               "count degenerate problems (trivial answers pass their check) in metrics and gates");
+  add_select_option(app, a.selections);
+  app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
+  app.add_flag("--quiet", a.options.quiet, quiet)->excludes("--verbose");
+  app.option_defaults()->group(group::kGates);
+  app.add_option(
+         "--fail-under", a.gates,
+         "exit 3 if a model's METRIC is below X; with @ci, if the lower end of its interval "
+         "is; may be repeated")
+      ->type_name("[levelN.]METRIC[@ci]=X")
       ->allow_extra_args(false);
   app.add_option(
-      "--expect", a.expect,
-      "JSON file of candidate's file: outcome (--report expect=FILE writes one; * is every "
-      "other file): exit 3 if an outcome differs");
+         "--expect", a.expect,
+         "JSON file of candidate's file: outcome (--format expect=FILE writes one; * is every "
+         "other file): exit 3 if an outcome differs")
+      ->type_name("FILE");
   app.add_option("--fail-on", a.fail_on,
                  "cheat, or, with --against, new-failure or regression[=5%]: exit 3 if the run has "
                  "one; may be repeated")
+      ->type_name("CONDITION")
       ->allow_extra_args(false);
-  app.add_option("--against", a.against, "older run file that --fail-on compares with");
-  add_select_option(app, a.selections);
-  app.add_flag("--include-degenerate", a.options.include_degenerate,
-               "count degenerate problems (trivial answers pass their check) in metrics and gates");
-  app.add_flag("--verbose", a.options.verbose, "every metric, every candidate and every failure");
+  app.add_option("--against", a.against, "older run file that --fail-on compares with")
+      ->type_name("FILE");
 }
 
 void add_select_option(CLI::App& app, std::vector<std::string>& selections) {
   app.add_option("--select", selections,
-                 "FIELD=PATTERN[,PATTERN] or FIELD!=PATTERN: problem, level, model, sample and tag "
-                 "choose what is counted; outcome, cause, class, kind, flag and trust choose only "
-                 "what is listed; may be repeated")
+                 "only what matches, or with != what does not; problem, level, model, sample and "
+                 "tag choose what is counted; outcome, cause, class, kind, flag and trust choose "
+                 "only what is listed; may be repeated")
+      ->type_name("FIELD=PATTERN[,…]")
       ->allow_extra_args(false);
 }
 
@@ -125,8 +136,8 @@ void check_words(const ReportArguments& arguments) {
   for (const ReportFile& report_file : report_files_of(arguments))
     if (arguments.only_files && is_stdout(report_file.file))
       throw UsageError(fmt::format(
-          "--report {0}: standard output carries the records of --candidates -; name a file, as in "
-          "--report {0}=FILE",
+          "--format {0}: standard output carries the records of --candidates -; name a file, as in "
+          "--format {0}=FILE",
           report_file.format->name));
   for (const std::string& argument : arguments.gates) parse_gate(argument);
   const FailOn fail_on = fail_on_of(arguments);

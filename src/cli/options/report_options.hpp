@@ -26,10 +26,10 @@ struct ReportArguments {
   }
 };
 
-/// Adds the options of reports and gates; `format_option` is "--format" or "--report".
-void add_report_options(CLI::App& app, ReportArguments& arguments, const char* format_option);
+/// Adds the options of reports and gates; `quiet` is what `--quiet` does.
+void add_report_options(CLI::App& app, ReportArguments& arguments, const char* quiet);
 
-/// Adds `--select`, for every command that reads run files.
+/// Adds `--select`, for every command that reads run files, to the current group.
 void add_select_option(CLI::App& app, std::vector<std::string>& selections);
 
 /// The conditions of `--select`; throws UsageError.

@@ -21,10 +21,10 @@ struct CandidateReportOptions {
 
 /// Indices into RunFile::records of the records that `name` selects: "PROBLEM" or "PROBLEM/SAMPLE".
 /// PROBLEM may be the last part of a problem's key, and have * and ?; empty: every problem.
-/// `model`, if not empty, and `selection` restrict them further. If there are none, throws
-/// UsageError that lists the names in the run.
+/// `selection` restricts them further. If there are none, throws UsageError that lists the names in
+/// the run.
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
-                                       const std::string& model, const Selection& selection = {});
+                                       const Selection& selection = {});
 
 /// Everything about one record, for people: its verdict and cause, times, errors of each trial, the
 /// compiler's log, and its source.

@@ -67,31 +67,30 @@ std::string likely(const std::string& sought, const std::set<Interned>& problems
 }  // namespace
 
 std::vector<std::size_t> named_records(const RunFile& run, const std::string& name,
-                                       const std::string& model, const Selection& selection) {
+                                       const Selection& selection) {
   std::string problem = name.empty() ? "*" : name;
   const auto any_problem = [&] {
     return std::ranges::any_of(
         run.records, [&](const Record& record) { return is_named(problem, record.problem.str()); });
   };
   std::optional<int> sample;
-  bool any_listed = false;
+  bool any_named = false, any_listed = false;
   if (!any_problem()) sample = take_sample(problem);
   const bool is_problem = any_problem();
-  std::set<Interned> problems, models;
+  std::set<Interned> problems;
   std::vector<std::size_t> found;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     const Record& record = run.records[i];
     problems.insert(record.problem);
     if (is_problem ? !is_named(problem, record.problem.str()) : !is_file_of(name, record.candidate))
       continue;
-    models.insert(record.model);
+    any_named = true;
     if (is_problem && sample && record.sample != *sample) continue;
-    if (!model.empty() && !matches_pattern(model, record.model.str())) continue;
     any_listed = true;
     if (selection.lists(record)) found.push_back(i);
   }
   if (run.records.empty()) throw UsageError("the run has no records yet");
-  if (models.empty())
+  if (!any_named)
     throw UsageError(
         fmt::format("the run has no record of a problem or candidate \"{}\"; it has "
                     "{}{}",
@@ -99,11 +98,6 @@ std::vector<std::size_t> named_records(const RunFile& run, const std::string& na
   if (found.empty() && any_listed)
     throw UsageError(fmt::format("--select {} lists none of these candidates{}", selection.text(),
                                  selection.likely(run)));
-  if (found.empty() && !model.empty())
-    throw UsageError(fmt::format(
-        "the run has no record of \"{}\"{} by a model \"{}\"; it has {} for this problem{}",
-        problem, sample ? fmt::format(", sample {}", *sample) : "", model, some_of(models),
-        report::printable(did_you_mean(model, {models.begin(), models.end()}))));
   if (found.empty())
     throw UsageError(fmt::format("the run has no sample {} of \"{}\"", *sample, problem));
   std::ranges::sort(found, [&](std::size_t a, std::size_t b) {

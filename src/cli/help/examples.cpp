@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT
-#include "cli/options/examples.hpp"
-
-#include <fmt/format.h>
+#include "cli/help/examples.hpp"
 
 #include <array>
 
@@ -14,10 +12,10 @@ constexpr std::array kExamples = {
             "score a model's folder on the problems of a level"},
     Example{"eval", "kbench eval --problem 19_ReLU --candidate relu.cu", "score one file"},
     Example{"eval",
-            "kbench eval --candidates kernels --fail-under correct=1 --report junit=kbench.xml",
+            "kbench eval --candidates kernels --fail-under correct=1 --format junit=kbench.xml",
             "a gate for CI: exit code 3 if a candidate is not correct"},
     Example{"check", "kbench check kernels/*.cu", "check that they compile and load"},
-    Example{"check", "kbench check --json answer.md", "the same for programs"},
+    Example{"check", "kbench check answer.md --format json", "the same for programs"},
     Example{"list", "kbench list level2", "inputs, parameters and sizes of a level's problems"},
     Example{"list", "kbench list 3_Softmax --names", "the names that a plan may use"},
     Example{"audit", "kbench audit level1", "find problems on which trivial answers pass"},
@@ -28,7 +26,7 @@ constexpr std::array kExamples = {
     Example{"report", "kbench report run.jsonl --select level=1 --select 'outcome!=correct'",
             "only level 1; lists only the failures"},
     Example{"show", "kbench show run.jsonl 19_ReLU/0", "everything about one candidate"},
-    Example{"show", "kbench show run.jsonl '*Softmax*' --model alpha --source",
+    Example{"show", "kbench show run.jsonl '*Softmax*' --select model=alpha --source",
             "the matching candidates of a model, with source"},
     Example{"watch", "kbench watch run.jsonl", "progress of a run, and its newest failures"},
     Example{"compare", "kbench compare old.jsonl new.jsonl", "what became faster, slower, broken"},
@@ -37,8 +35,9 @@ constexpr std::array kExamples = {
     Example{"baseline", "kbench baseline level1 --baseline compile --out h200.jsonl",
             "measure times on this machine, for --baseline-file"},
     Example{"import", "kbench import runs/my_run", "convert KernelBench's results to a run file"},
-    Example{"export", "kbench export run.jsonl --to kernelbench --out runs",
+    Example{"export", "kbench export run.jsonl --format kernelbench --out runs",
             "convert the run for KernelBench's own scripts"},
+    Example{"help", "kbench help eval", "the same as kbench eval --help"},
     Example{"doctor", "kbench doctor", "show what this machine has and lacks"},
     Example{"completion", "source <(kbench completion bash)", "complete in this shell"},
     Example{"completion", "kbench completion fish > ~/.config/fish/completions/kbench.fish",
@@ -48,14 +47,5 @@ constexpr std::array kExamples = {
 }  // namespace
 
 std::span<const Example> examples() { return kExamples; }
-
-std::string examples_text(std::string_view command) {
-  std::string text;
-  for (const Example& example : kExamples)
-    if (example.command == command)
-      text += fmt::format("{}  {}\n      {}\n", text.empty() ? "Examples:\n" : "", example.line,
-                          example.what);
-  return text;
-}
 
 }  // namespace kbench::cli

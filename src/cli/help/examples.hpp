@@ -2,7 +2,6 @@
 #pragma once
 
 #include <span>
-#include <string>
 #include <string_view>
 
 namespace kbench::cli {
@@ -13,9 +12,7 @@ struct Example {
   std::string_view line;
   std::string_view what;
 };
+/// The examples of all commands; a command's help ends with its own.
 std::span<const Example> examples();
-
-/// The examples of a subcommand, for the end of its help.
-std::string examples_text(std::string_view command);
 
 }  // namespace kbench::cli
