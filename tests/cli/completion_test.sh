@@ -37,6 +37,9 @@ completes cold 3 kbench eval --l2 ''
 completes warm 3 kbench eval --l2 w
 never cold 3 kbench eval --l2 w
 completes html 3 kbench report --format ''
+completes json 3 kbench list --format ''
+never html 3 kbench list --format ''
+completes report 2 kbench help r
 completes latex 3 kbench eval --format l
 never latex 3 kbench compare --format ''
 completes fast_1= 3 kbench eval --fail-under f
