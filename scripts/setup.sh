@@ -8,6 +8,10 @@ readonly kDownload="about 5 GB on disk (a 2.7 GB download)"
 readonly kDuration="about 10 minutes on 2 cores"
 readonly kDiskNeededMb=8000
 
+# The versions of Python that kbench can be built for, and the same as a test in Python.
+python_range="3.11 to 3.14"
+python_test="(3, 11) <= version <= (3, 14)"
+
 say() { printf 'kbench: %s\n' "$*" >&2; }
 
 # stop SENTENCE: prints it and exits with 1.
@@ -140,7 +144,7 @@ find_base_python() {
   python_lacks=
   for python in /usr/bin/python3 "$(command -v python3)" /usr/bin/python3.1{1,2,3,4}; do
     [[ -x $python ]] || continue
-    "$python" -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 14))' \
+    "$python" -c "import sys; version = sys.version_info[:2]; sys.exit(not ($python_test))" \
       2>/dev/null || continue
     answer=$(query "$python") || continue
     parts=
@@ -158,7 +162,7 @@ find_base_python() {
 
 require_base_python() {
   find_base_python ||
-    stop "no usable Python 3.11 to 3.14: ${python_lacks:-none was found (python3, python3-dev," \
+    stop "no usable Python $python_range: ${python_lacks:-none was found (python3, python3-dev," \
       "python3-venv)}. Install that, or name a Python with torch in KBENCH_PYTHON"
 }
 
@@ -236,7 +240,7 @@ use_named_python() {
   [[ -n $python ]] || stop "KBENCH_PYTHON names $KBENCH_PYTHON, which does not run as Python"
   [[ -n $(json_field "$answer" torch) && -n $(json_field "$answer" libpython) ]] ||
     stop "$python (KBENCH_PYTHON) cannot be used; missing:$(list_problems "$answer")"
-  [[ $first == no ]] || say "first use with $python: building for it takes a few minutes"
+  [[ $first == no ]] || say "first use with $python"
   [[ -z $(list_problems "$answer") ]] || add_cuda_parts "$answer"
 }
 
@@ -331,6 +335,7 @@ show_progress() {
 build() {
   local folder=$1 options=()
   shift
+  [[ $first == no ]] || say "building in $folder, which takes a few minutes"
   if [[ $mode == full ]]; then
     options=(-DKBENCH_WORKER=ON "-DKBENCH_PYTHON=$python" "-DKBENCH_CUDA_ROOT=${cuda_root:-}")
   else
@@ -386,7 +391,7 @@ build_folder() {
 announce() {
   [[ $mode == full && -z ${KBENCH_PYTHON:-} ]] || return 0
   if compgen -G "$kbench_home/venv-*-$(requirements_key)/.kbench-complete" >/dev/null; then
-    say "first use of this checkout: building it; torch is already in $kbench_home"
+    say "first use: preparing $build_base; torch is already in $kbench_home"
   else
     say "first use: setting up in $kbench_home and $build_base. It needs $kDownload" \
       "and $kDuration. You can interrupt it: the next start continues it"
@@ -460,7 +465,6 @@ set_up() {
   require_build_tools
   build_folder
   [[ $with_tests == ON ]] && targets=(all)
-  [[ $first == yes ]] && say "building in $folder"
   build "$folder" "${targets[@]}"
   write_stamp "$mode" "$folder/bin" "$python"
   [[ $first == yes ]] && say "set up in $((SECONDS - started)) s"

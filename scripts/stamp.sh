@@ -4,18 +4,19 @@
 # `root` set. Runs on every start of kbench, so it starts no process.
 
 # kbench_home: what set-up makes for all checkouts (venv, downloads). build_base: the builds of this
-# checkout.
+# checkout, or copies of the programs of an installed kbench, whose own folder may be read-only.
 kbench_home=${KBENCH_HOME:-}
 if [[ -n $kbench_home ]]; then
   case $kbench_home in /*) ;; *) kbench_home=$PWD/$kbench_home ;; esac
-  build_base=$kbench_home/build/${root//[^A-Za-z0-9._-]/_}
 else
   case ${XDG_CACHE_HOME:-} in
     /*) kbench_home=$XDG_CACHE_HOME/kbench ;;
     *) kbench_home=${HOME:-/tmp}/.cache/kbench ;;
   esac
-  build_base=$root/build
 fi
+build_base=$root/build
+[[ -z ${KBENCH_HOME:-} && ! -f $root/kbench.json ]] ||
+  build_base=$kbench_home/build/${root//[^A-Za-z0-9._-]/_}
 
 # stamp_path full|driver: sets `stamp` to the file for this mode and Python.
 stamp_path() {
@@ -77,6 +78,11 @@ stamp_is_current() {
   for input in "$root"/CMakeLists.txt "$root"/scripts/{requirements.txt,setup.sh} \
     "$root"/scripts/cmake/*; do
     [[ $input -nt $stamp ]] && return 1
+  done
+  # Copies have the date of the installed program, unless another version was installed since.
+  for input in kbench kbench-cc kbench-worker; do
+    [[ -f $root/kbench.json ]] || break
+    [[ $root/$input -nt $stamp_bin/$input || $root/$input -ot $stamp_bin/$input ]] && return 1
   done
   return 0
 }

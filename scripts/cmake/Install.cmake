@@ -1,6 +1,7 @@
 # `cmake --install` and the Debian package. The programs lie together in lib/kbench, because the
-# driver looks for the others and for kbench.json in its own folder; bin/kbench is a link to it. All
-# paths but that of the Python with torch are relative to that folder, so the tree may be moved.
+# driver looks for the others and for kbench.json in its own folder. bin/kbench is a link to the
+# script that starts them; on a machine without the Python with torch it makes one first. All other
+# paths are relative to that folder, so the tree may be moved.
 set(kb_install ${PROJECT_BINARY_DIR}/install)
 set(kb_lib lib/kbench)
 file(MAKE_DIRECTORY ${kb_install})
@@ -13,7 +14,7 @@ foreach(pair host_headers=host problems=problems candidates=problems/candidates/
 endforeach()
 file(WRITE ${kb_install}/kbench.json "${kb_installed}\n")
 file(REMOVE ${kb_install}/kbench)
-file(CREATE_LINK ../${kb_lib}/kbench ${kb_install}/kbench SYMBOLIC)
+file(CREATE_LINK ../${kb_lib}/scripts/kbench ${kb_install}/kbench SYMBOLIC)
 
 # Completions and manual pages come from the built kbench itself.
 set(kb_completions ${kb_install}/kbench.bash ${kb_install}/_kbench ${kb_install}/kbench.fish)
@@ -37,6 +38,10 @@ foreach(program ${kb_programs})
   install(PROGRAMS $<TARGET_FILE:${program}> DESTINATION ${kb_lib})
 endforeach()
 install(FILES ${kb_install}/kbench.json DESTINATION ${kb_lib})
+install(PROGRAMS scripts/kbench DESTINATION ${kb_lib}/scripts)
+install(FILES scripts/installed.sh scripts/place_installed.py scripts/requirements.txt
+              scripts/setup.sh scripts/stamp.sh DESTINATION ${kb_lib}/scripts)
+install(FILES scripts/cmake/query_python.py DESTINATION ${kb_lib}/scripts/cmake)
 install(FILES ${kb_install}/kbench DESTINATION bin)
 install(DIRECTORY problems DESTINATION share/kbench PATTERN __pycache__ EXCLUDE)
 install(DIRECTORY src/emulation/ DESTINATION share/kbench/host)
@@ -45,9 +50,9 @@ install(FILES ${kb_install}/kbench.bash DESTINATION share/bash-completion/comple
 install(FILES ${kb_install}/_kbench DESTINATION share/zsh/site-functions)
 install(FILES ${kb_install}/kbench.fish DESTINATION share/fish/vendor_completions.d)
 install(FILES README.md LICENSE DESTINATION share/doc/kbench)
-# The documents that the README links to, in the same folders.
+# The documents and schemas that the README links to, in the same folders.
 file(GLOB_RECURSE kb_pages RELATIVE ${PROJECT_SOURCE_DIR} CONFIGURE_DEPENDS
-     problems/*.md scripts/*.md src/*.md tests/*.md)
+     problems/*.md scripts/*.md src/*.md src/*.schema.json tests/*.md)
 foreach(page ${kb_pages})
   cmake_path(GET page PARENT_PATH folder)
   install(FILES ${page} DESTINATION share/doc/kbench/${folder})
@@ -105,8 +110,12 @@ foreach(library fmt::fmt simdjson::simdjson)
     list(APPEND kb_libraries ${kb_file})
   endif()
 endforeach()
+# For extensions a C++ compiler with its library, and Python's headers; set-up makes a venv.
 if(KBENCH_WORKER)
   list(APPEND kb_libraries ${kb_libpython})
+  string(REGEX MATCH "^[0-9]+\\.[0-9]+" kb_minor "${kb_python_version}")
+  string(APPEND CPACK_DEBIAN_PACKAGE_DEPENDS
+         ", clang, g++, python${kb_minor}-dev, python${kb_minor}-venv")
 endif()
 find_program(kb_dpkg_query dpkg-query NO_CACHE)
 foreach(kb_file ${kb_libraries})
