@@ -3,6 +3,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <chrono>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -29,12 +30,25 @@
 #include "kbench/run.hpp"
 #include "os/installation.hpp"
 #include "record/stored_baselines.hpp"
+#include "run/eval/earlier_verdicts.hpp"
 #include "run/prepare/other_sizes.hpp"
 #include "run/schedule/ncu.hpp"
 #include "score/kernelbench.hpp"
 
 namespace kbench::cli {
 namespace {
+
+/// Writes the verdict of the earlier run on equal code. Returns false if it has none.
+bool write_earlier(const std::optional<run::EarlierVerdicts>& earlier, const Candidate& candidate,
+                   const Record& blank, RunWriter& writer) {
+  if (!earlier || !candidate.reject_cause.empty()) return false;
+  auto found = earlier->find(blank);
+  if (!found) return false;
+  const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
+  found->record.ended_at = now.count();
+  writer.write(std::move(found->record), found->details);
+  return true;
+}
 
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   EvalInput input = find_eval_input(arguments.input, installation);
@@ -48,6 +62,8 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
       find_baseline_candidates(options, input.problems);
   for (const BaselineCandidate& one : baseline_candidates)
     options.times_hash = sha256_hex(options.times_hash + one.baseline + one.candidate.source);
+  std::optional<run::EarlierVerdicts> earlier;
+  if (!arguments.reuse_from.empty()) earlier.emplace(arguments.reuse_from);
   const auto out = choose_out(arguments.out, "run", arguments.resume);
   hide_folders(options, input.problems, input.candidates, baseline_candidates, out);
   Progress progress(arguments.report.options.quiet);
@@ -63,7 +79,8 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   std::vector<Candidate> todo;
   for (const auto& candidate : input.shard) {
     const auto problem = std::ranges::find(input.problems, candidate.problem, &Problem::key);
-    if (!known.contains(record_key(run.blank_record(candidate, *problem))))
+    const Record blank = run.blank_record(candidate, *problem);
+    if (!known.contains(record_key(blank)) && !write_earlier(earlier, candidate, blank, writer))
       todo.push_back(candidate);
   }
   progress.planned(todo.size() + baseline_candidates.size(), input.shard.size() - todo.size());
@@ -140,6 +157,8 @@ Subcommand add_eval(CLI::App& app) {
     check_words(arguments->report);
     if (stream && std::ranges::any_of(arguments->options.baselines, is_baseline_candidate))
       throw UsageError("--baseline candidate:PATH cannot be combined with --candidates -");
+    if (stream && !arguments->reuse_from.empty())
+      throw UsageError("--reuse-from cannot be combined with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - cannot be combined with other --candidates");
     if (stream && arguments->resume && arguments->out.empty())

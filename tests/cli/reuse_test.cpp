@@ -88,6 +88,21 @@ TEST_F(Reuse, OnlyWhereItIsWanted) {
   EXPECT_THAT(output_, Not(HasSubstr("reused")));
 }
 
+TEST_F(Reuse, FromAnEarlierRunEvenIfTheFileHasAnotherName) {
+  const auto main = eval();
+  const auto at = [&](const std::string& name) { return folder_.path() / name; };
+  std::filesystem::rename(at("run.jsonl"), at("main.jsonl"));
+  std::filesystem::rename(at("run.details.jsonl"), at("main.details.jsonl"));
+  const auto candidates = at("candidates");
+  std::filesystem::rename(candidates / "me/1_AddOne/a.cu", candidates / "me/1_AddOne/renamed.cu");
+  folder_.write("candidates/you/2_AddOne/f.cu", add_one_kernel());
+  const auto records = eval({"--reuse-from", at("main.jsonl").string()});
+  EXPECT_EQ(records.at("renamed.cu").reused_from, main.at("a.cu").candidate);
+  EXPECT_EQ(records.at("e.cu").message, main.at("e.cu").message);
+  EXPECT_EQ(records.at("e.cu").reused_from, main.at("e.cu").candidate);
+  EXPECT_EQ(records.at("f.cu").outcome, Outcome::kCorrect) << "its code has changed";
+}
+
 TEST_F(Reuse, InAStream) {
   std::string input;
   for (const char* id : {"first", "second"}) {

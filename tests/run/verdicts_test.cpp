@@ -15,6 +15,10 @@ Record blank(const Record& of, const std::string& id) {
   record.problem_hash = of.problem_hash;
   record.candidate_hash = of.candidate_hash;
   record.kind = of.kind;
+  record.device = of.device;
+  record.torch = of.torch;
+  record.options_hash = of.options_hash;
+  record.judge_hash = of.judge_hash;
   record.sample = 7;
   record.candidate = id;
   return record;

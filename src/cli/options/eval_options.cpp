@@ -28,6 +28,10 @@ void add_run_options(CLI::App& app, EvalArguments& a) {
          "or a gate needs it)")
       ->type_name("FILE");
   app.add_flag("--resume", a.resume, "continue a run file: skip candidates that have a verdict");
+  app.add_option("--reuse-from", a.reuse_from,
+                 "older run file (of the main branch): copy its verdicts on equal code for equal "
+                 "problems, options and devices")
+      ->type_name("FILE");
   app.option_defaults()->group(group::kTiming);
   add_baseline_option(app, a.options, BaselineCandidates::kAllowed);
   app.add_option(

@@ -22,6 +22,7 @@ struct EvalArguments {
   JudgingArguments judging;
   EvalOptions options;
   std::string out, l2 = "cold", profile;
+  std::string reuse_from;
   bool resume = false;
   bool sanitize_given = false;
   std::vector<std::string> requirements;

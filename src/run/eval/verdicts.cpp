@@ -37,20 +37,7 @@ std::string renamed(const std::string& text, const std::string& from, const std:
 
 }  // namespace
 
-std::string Verdicts::key_of(const Record& record) {
-  std::string key;
-  for (const std::string& part :
-       {record.problem.str(), record.problem_hash.str(), record.candidate_hash,
-        std::string(to_string(record.kind)), record.precision.str(), record.judge.str()})
-    key += part + '\n';
-  return key;
-}
-
-std::optional<Record> Verdicts::find(const Record& blank) const {
-  const std::lock_guard lock(mutex_);
-  const auto found = records_.find(key_of(blank));
-  if (found == records_.end()) return std::nullopt;
-  Record record = found->second;
+Record reused(Record record, const Record& blank) {
   record.reused_from = record.candidate;
   record.model = blank.model;
   record.sample = blank.sample;
@@ -63,6 +50,24 @@ std::optional<Record> Verdicts::find(const Record& blank) const {
     finding.message = renamed(finding.message, record.reused_from, record.candidate);
   }
   return record;
+}
+
+std::string Verdicts::key_of(const Record& record) {
+  std::string key;
+  for (const std::string& part :
+       {record.problem.str(), record.problem_hash.str(), record.candidate_hash,
+        std::string(to_string(record.kind)), record.precision.str(), record.judge.str(),
+        record.device.str(), record.torch.str(), record.options_hash.str(),
+        record.judge_hash.str()})
+    key += part + '\n';
+  return key;
+}
+
+std::optional<Record> Verdicts::find(const Record& blank) const {
+  const std::lock_guard lock(mutex_);
+  const auto found = records_.find(key_of(blank));
+  if (found == records_.end()) return std::nullopt;
+  return reused(found->second, blank);
 }
 
 void Verdicts::keep(const Record& judged) {
