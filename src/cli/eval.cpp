@@ -53,6 +53,7 @@ bool write_earlier(const std::optional<run::EarlierVerdicts>& earlier, const Can
 int run_batch(const EvalArguments& arguments, const Installation& installation, int cancel_fd) {
   EvalInput input = find_eval_input(arguments.input, installation);
   for (const auto& note : input.notes) tell("kbench: {}\n", note);
+  if (input.candidates.empty()) return 0;  // none has changed, as the note says
   for (auto& candidate : input.candidates) check_rules_know(candidate, arguments.options);
   for (auto& candidate : input.shard) check_rules_know(candidate, arguments.options);
   EvalOptions options = arguments.options;
@@ -137,6 +138,11 @@ Subcommand add_eval(CLI::App& app) {
       ->type_name("PROBLEM");
   command->add_option("--shard", input.shard, "every n-th problem, from the i-th (0 is first)")
       ->type_name("i/n");
+  command
+      ->add_option("--changed-since", input.changed_since,
+                   "only candidates whose files, or problem, differ from this commit or branch of "
+                   "git")
+      ->type_name("COMMIT");
   add_eval_options(*command, *arguments);
   const auto run = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
@@ -157,8 +163,8 @@ Subcommand add_eval(CLI::App& app) {
     check_words(arguments->report);
     if (stream && std::ranges::any_of(arguments->options.baselines, is_baseline_candidate))
       throw UsageError("--baseline candidate:PATH cannot be combined with --candidates -");
-    if (stream && !arguments->reuse_from.empty())
-      throw UsageError("--reuse-from cannot be combined with --candidates -");
+    if (stream && !(arguments->reuse_from + arguments->input.changed_since).empty())
+      throw UsageError("--reuse-from and --changed-since cannot be combined with --candidates -");
     if (stream && arguments->input.candidates.size() > 1)
       throw UsageError("--candidates - cannot be combined with other --candidates");
     if (stream && arguments->resume && arguments->out.empty())

@@ -14,6 +14,7 @@
 #include "base/hash.hpp"
 #include "base/text.hpp"
 #include "candidate/place.hpp"
+#include "cli/options/changed_since.hpp"
 #include "cli/options/problem_set.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
@@ -156,6 +157,7 @@ EvalInput find_eval_input(const EvalInputArguments& arguments, const Installatio
                     [&](const Problem& problem) { return !with_code.contains(problem.key); });
     add_missing(input);
   }
+  if (!arguments.changed_since.empty()) keep_changed(input, arguments.changed_since);
   std::map<std::string, std::size_t> place;
   for (const auto& problem : input.problems) place.emplace(problem.key, place.size());
   for (const auto& candidate : input.candidates)

@@ -17,6 +17,7 @@ struct EvalInputArguments {
   std::vector<std::string> candidates;  ///< --candidates
   std::string candidate, problem;       ///< --candidate, --problem
   std::string shard;                    ///< i/n
+  std::string changed_since;            ///< a commit or branch of git
 };
 
 /// The problems and candidates of a run.
@@ -29,7 +30,8 @@ struct EvalInput {
 };
 
 /// Finds problems and candidates. If a model has no candidate for a named problem, the manifest
-/// lists a `missing` one, so a model cannot gain by leaving out hard problems. Throws UsageError.
+/// lists a `missing` one, so a model cannot gain by leaving out hard problems. Finds no candidates
+/// only if none has changed since the commit. Throws UsageError.
 EvalInput find_eval_input(const EvalInputArguments& arguments, const Installation& installation);
 
 /// True if a candidate's file is named as in a KernelBench run folder, by numbers.
