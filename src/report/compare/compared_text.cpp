@@ -110,11 +110,6 @@ std::size_t listed_count(const ComparedView& view) {
       std::ranges::count(view.pair.samples, true, &ComparedSample::listed));
 }
 
-/// True if a sample must be shown even if there are too many to show all.
-bool asks_for_attention(const ComparedSample& sample) {
-  return sample.regression || sample.change == Change::kSlower || sample.change == Change::kFixed;
-}
-
 std::string mean_text(const RatioMean& mean) {
   return mean.value ? fmt::format("{} ({})", factor(mean.value), mean.count)
                     : std::string(kNoValue);
@@ -195,6 +190,10 @@ std::vector<std::vector<std::string>> summary_table(const Comparison& comparison
     add(fmt::format("  of speedups over {} (n)", printable(baseline.str())),
         [&](const RunComparison& pair) { return mean_text(mean_over(pair, baseline)); });
   return rows;
+}
+
+bool asks_for_attention(const ComparedSample& sample) {
+  return sample.regression || sample.change == Change::kSlower || sample.change == Change::kFixed;
 }
 
 std::vector<const ComparedSample*> shown_samples(const ComparedView& view) {

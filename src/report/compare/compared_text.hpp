@@ -44,6 +44,9 @@ std::vector<std::vector<std::string>> baseline_table(const ComparedView& view,
 /// The summary of all runs: titles first, then a row for each count and mean.
 std::vector<std::vector<std::string>> summary_table(const Comparison& comparison);
 
+/// True if a sample must be shown even if there are too many to show all: a regression, or a slower
+/// or fixed sample.
+bool asks_for_attention(const ComparedSample& sample);
 /// The samples that a table for people shows. All of them, or only regressions and slower or fixed
 /// samples if there are more than kManyCandidates.
 std::vector<const ComparedSample*> shown_samples(const ComparedView& view);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <ostream>
 
 #include "report/compare/compared_text.hpp"
@@ -20,7 +21,10 @@ void write_pair(const ComparedView& view, std::ostream& out) {
     rows[0].push_back(column.title(view));
     right.push_back(column.is_number);
   }
-  for (const ComparedSample* sample : shown_samples(view)) {
+  std::vector<const ComparedSample*> shown = shown_samples(view);
+  std::stable_partition(shown.begin(), shown.end(),
+                        [](const ComparedSample* sample) { return asks_for_attention(*sample); });
+  for (const ComparedSample* sample : shown) {
     rows.emplace_back();
     for (const SampleColumn& column : sample_columns())
       rows.back().push_back(column.cell(view, *sample));
@@ -43,8 +47,10 @@ void write_comparison_markdown(const Comparison& comparison, std::ostream& out) 
   for (std::size_t i = 0; i < comparison.runs.size(); ++i)
     out << fmt::format("- **{}** {}: {}\n", comparison.runs[i].label,
                        escaped(comparison.runs[i].name), escaped(comparison.run_summary[i]));
-  for (const RunComparison& pair : comparison.comparisons) write_pair({comparison, pair}, out);
+  // The summary, and then samples that ask for attention, are first, because a pull request's
+  // comment holds only the start of a long comparison.
   write_table(out, summary_table(comparison));
+  for (const RunComparison& pair : comparison.comparisons) write_pair({comparison, pair}, out);
   if (const std::string note = comparison_note(comparison); !note.empty())
     out << '\n' << escaped(note) << '\n';
 }
