@@ -89,6 +89,39 @@ def github(text, run):
     assert text.count("::warning ") <= 10 and 1 <= text.count("::notice ") <= 10
 
 
+def failures_of(run):
+    return [r for r in run["records"] if r["outcome"] not in ("correct", "problem_failure", "harness_fault")]
+
+
+def codequality(text, run):
+    issues = json.loads(text)
+    assert len(issues) >= len(failures_of(run))
+    assert len({issue["fingerprint"] for issue in issues}) == len(issues), "a fingerprint occurs twice"
+    for issue in issues:
+        assert issue["severity"] in ("critical", "minor") and issue["description"] and issue["check_name"]
+        assert issue["location"]["lines"]["begin"] >= 1
+        path = issue["location"]["path"]
+        assert path and not path.startswith("./"), path
+
+
+def sarif(text, run):
+    """The fields that SARIF 2.1.0 and GitHub's code scanning require."""
+    log = json.loads(text)
+    assert log["version"] == "2.1.0" and log["$schema"].endswith("sarif-2.1.0.json") and len(log["runs"]) == 1
+    driver, results = log["runs"][0]["tool"]["driver"], log["runs"][0]["results"]
+    assert driver["name"] == "kbench" and len(results) >= len(failures_of(run))
+    rules = [rule["id"] for rule in driver["rules"]]
+    assert len(set(rules)) == len(rules) and {result["ruleId"] for result in results} == set(rules)
+    for rule in driver["rules"]:
+        assert all(rule[name]["text"] for name in ("shortDescription", "fullDescription", "help"))
+    for result in results:
+        assert result["level"] in ("error", "warning") and result["message"]["text"]
+        place = result["locations"][0]["physicalLocation"]
+        assert place["region"]["startLine"] >= 1
+        uri = place["artifactLocation"]["uri"]
+        assert re.fullmatch(r"(file://)?([A-Za-z0-9._~/-]|%[0-9A-F]{2})+", uri), uri
+
+
 def latex(text, run):
     plain = re.sub(r"^%[^\n]*", "", text, flags=re.M)
     plain = re.sub(r"\\[a-zA-Z]+\*?|\\[^a-zA-Z]", "", plain)
@@ -238,7 +271,8 @@ def no_runs(folder):
 
 
 FORMATS = {"junit": junit, "json": json_report, "csv": csv_report, "markdown": markdown,
-           "github": github, "latex": latex, "console": console, "expect": expect}
+           "github": github, "codequality": codequality, "sarif": sarif, "latex": latex,
+           "console": console, "expect": expect}
 
 
 def main():

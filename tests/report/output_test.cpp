@@ -102,7 +102,8 @@ TEST(Formats, WhatCandidatesSayIsNoWorkflowCommand) {
   for (const int width : {60, 61, 62, 63, 64, 100, 101, 102, 103}) {
     const Report report =
         build_report(read_run(folder / "run.jsonl"), {.width = width, .verbose = true});
-    for (const char* format : {"console", "markdown", "json", "junit", "csv", "github", "html"}) {
+    for (const char* format : {"console", "markdown", "json", "junit", "csv", "github", "html",
+                               "codequality", "sarif"}) {
       std::istringstream lines(written(report, format));
       for (std::string line; std::getline(lines, line);) {
         const bool is_own = std::string_view(format) == "github" &&

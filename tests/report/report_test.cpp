@@ -78,7 +78,9 @@ TEST(ReportFormats, EveryRowWritesItsApprovedTextOfADegenerateProblem) {
     if (format.write == nullptr) continue;
     const std::string text = own_text(report, format.name);
     expect_approved(text, fmt::format("degenerate_{}.txt", format.name));
-    if (format.name != "expect") {
+    const bool has_failures_alone =
+        format.name == "expect" || format.name == "codequality" || format.name == "sarif";
+    if (!has_failures_alone) {
       EXPECT_THAT(text, HasSubstr("egenerate")) << format.name;
     }
   }

@@ -16,6 +16,8 @@ constexpr std::array kFormats = {
     ReportFormat{"markdown", "md", report::write_markdown},
     ReportFormat{"junit", "xml", report::write_junit},
     ReportFormat{"github", "txt", report::write_github},
+    ReportFormat{"codequality", "json", report::write_codequality},
+    ReportFormat{"sarif", "sarif", report::write_sarif},
     ReportFormat{"latex", "tex", report::write_latex},
     ReportFormat{"html", "html", report::write_html},
     ReportFormat{"svg", "svg", nullptr, report::write_svg, report::check_svg},

@@ -24,6 +24,10 @@ void write_table(std::ostream& out, const std::vector<std::vector<std::string>>&
 void write_junit(const Report& report, std::ostream& out);
 /// Workflow commands of GitHub Actions: failures at the candidate's line, a notice per model.
 void write_github(const Report& report, std::ostream& out);
+/// GitLab's code quality report: failures and sanitizers' findings at the candidate's line.
+void write_codequality(const Report& report, std::ostream& out);
+/// The same as SARIF 2.1.0, for GitHub's code scanning and editors.
+void write_sarif(const Report& report, std::ostream& out);
 /// A table for a paper: models by metrics, the best of a column in bold. The first line, a comment,
 /// names the packages that it needs.
 void write_latex(const Report& report, std::ostream& out);
