@@ -63,6 +63,7 @@ python=$(sed -n 's/^ *"python" *: *"\(.*\)",$/\1/p' "$lib/kbench.json")
 sed -i 's#^\( *"python" *: *\)".*"#\1"/nonexistent/python"#' "$lib/kbench.json"
 kbench=$scratch/root/usr/bin/kbench
 export KBENCH_HOME=$scratch/home
+"$kbench" help plan | grep -q '^# The plan' || fail "it has no plan.md"
 "$kbench" eval --help >/dev/null || fail "it has no help before the set-up"
 [[ ! -e $KBENCH_HOME ]] || fail "help sets the machine up"
 export KBENCH_PYTHON=$python

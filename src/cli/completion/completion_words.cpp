@@ -9,6 +9,7 @@
 #include <set>
 #include <string_view>
 
+#include "cli/documents.hpp"
 #include "kbench/candidate.hpp"
 #include "kbench/metrics.hpp"
 #include "kbench/report.hpp"
@@ -193,6 +194,7 @@ class Line {
     } else if (name_ == "help") {
       for (const CLI::App* one : command_.get_parent()->get_subcommands(nullptr))
         add(one->get_name());
+      add_names(documents());
     } else if (name_ == "show" && !positionals_.empty()) {
       // Offers problems of the run, and the samples of a problem after `PROBLEM/`.
       add_of_runs([&](const ManifestEntry& entry, auto take) {

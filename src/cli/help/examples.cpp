@@ -38,6 +38,8 @@ constexpr std::array kExamples = {
     Example{"export", "kbench export run.jsonl --format kernelbench --out runs",
             "convert the run for KernelBench's own scripts"},
     Example{"help", "kbench help eval", "the same as kbench eval --help"},
+    Example{"help", "kbench help plan", "the language of plans in kernel candidates"},
+    Example{"help", "kbench help run-file", "every field of a run file"},
     Example{"doctor", "kbench doctor", "show what this machine has and lacks"},
     Example{"completion", "source <(kbench completion bash)", "complete in this shell"},
     Example{"completion", "kbench completion fish > ~/.config/fish/completions/kbench.fish",
