@@ -46,14 +46,15 @@ def options_of(kbench, command):
 # Tells what it was asked, and refuses a run file that is there, as kbench does.
 STAND_IN = """#!/usr/bin/env bash
 echo "$*" >>"$ASKED"
+[[ $1 != compare ]] || echo compared >"${!##*=}"
 [[ $1 == eval ]] || exit 0
 while [[ $1 != --out ]]; do shift; done
 [[ ! -e $2 ]] || exit 2
-: >"$2"
+: >"$2" >"${2%.jsonl}.details.jsonl"
 """
 
 
-def asked_by(path, folder):
+def asked_by(path, folder, **variables):
     """Runs the steps of a workflow that ask kbench something, and returns their arguments."""
     asked = folder / "asked"
     asked.unlink(missing_ok=True)
@@ -61,8 +62,11 @@ def asked_by(path, folder):
         place.mkdir(parents=True, exist_ok=True)
         (place / "kbench").write_text(STAND_IN, encoding="utf-8")
         (place / "kbench").chmod(0o755)
-    environment = dict(os.environ, ASKED=str(asked), GITHUB_STEP_SUMMARY=os.devnull,
-                       PATH="%s:%s" % (folder / "bin", os.environ["PATH"]))
+    (folder / "bin" / "git").unlink(missing_ok=True)
+    (folder / "bin" / "git").symlink_to("/bin/true")
+    environment = {**os.environ, "ASKED": str(asked), "GITHUB_STEP_SUMMARY": os.devnull,
+                   "GITHUB_EVENT_NAME": "push", **variables,
+                   "PATH": "%s:%s" % (folder / "bin", os.environ["PATH"])}
     for script in steps(yaml.safe_load(path.read_text(encoding="utf-8"))):
         if re.search(r"kbench (eval|compare)", script):
             subprocess.run(["bash", "-euc", script], cwd=folder, env=environment, check=True)
@@ -85,9 +89,58 @@ def check_behaviour():
             assert "--expect expected.json" in asked and "--fail" not in asked, asked
 
 
+def check_requests():
+    """Of a pull request, what the main branch has not judged is, and both are compared."""
+    variables = {"GITHUB_EVENT_NAME": "pull_request", "CI_MERGE_REQUEST_DIFF_BASE_SHA": "HEAD"}
+    for name, commit in (("github-actions.yml", "HEAD^1"), ("gitlab-ci.yml", "HEAD")):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            asked = asked_by(FOLDER / name, folder, **variables)
+            assert "--changed-since %s " % commit in asked and "compare" not in asked, asked
+            assert "--sanitize all --require clean" in asked, asked
+            (folder / "run.jsonl").unlink()
+            (folder / ".kbench-main").mkdir()
+            (folder / ".kbench-main" / "run.jsonl").touch()
+            asked = asked_by(FOLDER / name, folder, **variables)
+            assert "--reuse-from .kbench-main/run.jsonl" in asked and "--changed-since" not in asked, asked
+            assert "compare .kbench-main/run.jsonl run.jsonl --format markdown=compare.md" in asked, asked
+
+
+# GitHub's program, with one comment of ours if COMMENT is set. It keeps what it is asked.
+GH = """#!/usr/bin/env bash
+echo "$*" >>"$ASKED"
+[[ $* != *--jq* ]] || echo "$COMMENT"
+"""
+
+
+def check_comment():
+    """A pull request has one comment: the first is made, a later one replaces it."""
+    document = yaml.safe_load((FOLDER / "github-actions.yml").read_text(encoding="utf-8"))
+    step = document["jobs"]["publish"]["steps"][-1]
+    assert "pull_request" in step["if"]
+    for comment, expected in (("", "--method POST repos/o/r/issues/5/comments"),
+                              ("77", "--method PATCH repos/o/r/issues/comments/77")):
+        with tempfile.TemporaryDirectory() as scratch:
+            folder = pathlib.Path(scratch)
+            (folder / "gh").write_text(GH, encoding="utf-8")
+            (folder / "gh").chmod(0o755)
+            (folder / "compare.md").write_text("µ" * 50_000, encoding="utf-8")
+            environment = dict(os.environ, ASKED=str(folder / "asked"), COMMENT=comment,
+                               COMMENTS="repos/o/r/issues/5/comments",
+                               PATH="%s:%s" % (folder, os.environ["PATH"]))
+            subprocess.run(["bash", "-euo", "pipefail", "-c", step["run"]], cwd=folder, env=environment,
+                           check=True)
+            asked = (folder / "asked").read_text(encoding="utf-8")
+            assert expected in asked and asked.count("--method") == 1, asked
+            text = (folder / "comment.md").read_text(encoding="utf-8")
+            assert text.startswith("<!-- kbench -->\nµ") and len(text.encode()) <= 65_536
+
+
 def main():
     kbench = sys.argv[1]
     check_behaviour()
+    check_requests()
+    check_comment()
     files = sorted(FOLDER.glob("*.yml"))
     assert len(files) == 3, files
     asked = 0
@@ -99,7 +152,9 @@ def main():
         for script in shell:
             checked = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
             assert checked.returncode == 0, "%s: %s: %s" % (path.name, script, checked.stderr)
-            for command, arguments in re.findall(r"kbench (eval|compare|setup)((?:\\\n|[^\n])*)", script):
+            asks = re.findall(r"kbench (eval|compare|setup)((?:\\\n|[^\n])*)", script)
+            asks += [("eval", words) for words in re.findall(r"set -- ([^\n]*)", script)]
+            for command, arguments in asks:
                 if command == "setup":
                     continue
                 known = options_of(kbench, command)
