@@ -126,7 +126,7 @@ void Evaluation::calibrate_walls() {
 }
 
 void Evaluation::look_for_others(DeviceLook& so_far) {
-  if (!tells_its_times() || !frozen_) return;
+  if (!tells_its_times() || !client_.is_stopped()) return;
   if (const auto look = problem_.device().look_for_others(kLook_ms)) so_far.add(*look);
 }
 

@@ -88,7 +88,7 @@ void Evaluation::refuse_timed_shortcut(std::size_t slot, const TrialResult& resu
   };
   bool less = false;
   try {
-    freeze(false);
+    client_.resume();
     call(slot);
     if (is_wrong()) return;
     time_once(slot);

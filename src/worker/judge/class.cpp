@@ -74,7 +74,7 @@ void Evaluation::look_at_block(Block block) {
   try {
     time_walled(slots, block, true);
   } catch (const NoSuchTimes&) {
-    freeze(true);
+    client_.stop();
     clock_ = protocol::TimeClock::kEvents;
     time_walled(slots, block, true);
   }
@@ -141,7 +141,7 @@ bool Evaluation::is_decisive(InputSet& set, const std::vector<at::Tensor>& earli
 }
 
 Evaluation::Ablation Evaluation::ablate(std::size_t slot, const std::vector<at::Tensor>& earlier) {
-  freeze(false);
+  client_.resume();
   problem_.device().synchronize();
   sets_[slot].poison = kPoison;  // NaN: no right answer consists of it
   protocol::Message message;

@@ -29,23 +29,6 @@ constexpr double kFirstCallLimit_s = 30;  // of a module or an extension
 constexpr double kMapLimit_s = 60;
 /// Additional time for the executor to report the position of a call that takes too long.
 constexpr double kSayWhere_s = 1;
-constexpr std::chrono::seconds kEndLimit{10};  // for a process to end after it has reported why
-
-CandidateFailure claimed_failure(std::string_view body) {
-  auto claim = protocol::claimed_failure(body);
-  return {claim.outcome, std::move(claim.cause), std::move(claim.message)};
-}
-
-/// Throws unless the process ends. The report of a failure is the last message of a process. A
-/// module that has written such a message itself would send more, or would not end.
-void expect_end(protocol::Channel& channel) {
-  protocol::Message more;
-  if (channel.receive(more, protocol::Clock::now() + kEndLimit) == protocol::ReceiveStatus::kClosed)
-    return;
-  throw CandidateFailure{
-      Outcome::kCrash, "protocol",
-      "the candidate's process reported that it cannot run here, but did not end"};
-}
 
 }  // namespace
 
@@ -53,7 +36,8 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
                        std::function<void()> wait_for_quiet, const BaselineProcesses* baselines)
     : problem_(problem),
       request_(std::move(request)),
-      channel_(std::move(channel)),
+      client_(std::move(channel), request_.kind, request_.pid,
+              [this](std::string_view bytes) { take_findings(bytes); }),
       wait_for_quiet_(std::move(wait_for_quiet)),
       sets_(problem.slots()),
       baselines_(baselines),
@@ -69,8 +53,6 @@ Evaluation::Evaluation(JudgedProblem& problem, EvaluationRequest request, protoc
   has_chosen_ = !as_built_;
 }
 
-Evaluation::~Evaluation() { freeze(false); }
-
 const Evaluation::Steps Evaluation::kOwnSteps{&Evaluation::run_trials, &Evaluation::run_timing};
 const Evaluation::Steps Evaluation::kKernelbenchSteps{&Evaluation::run_kernelbench_trials,
                                                       &Evaluation::run_kernelbench_timing};
@@ -82,8 +64,7 @@ Verdict Evaluation::run() {
   record.stage = Stage::kLoad;
   try {
     check_structure();
-    protocol::Message message;
-    wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
+    client_.receive(MessageType::kLoaded, request_.load_limit_s, "loading");
     watch.lap("load");
     record.stage = Stage::kCorrectness;
     (this->*steps.trials)();
@@ -95,7 +76,7 @@ Verdict Evaluation::run() {
     if (request_.timed) {
       record.stage = Stage::kTiming;
       // Other candidates may be timed before this one.
-      if (!by_kernelbench_) freeze(true);
+      if (!by_kernelbench_) client_.stop();
       wait_for_quiet_();
       watch.lap("quiet");
       (this->*steps.timing)();
@@ -165,43 +146,6 @@ void Evaluation::check_structure() const {
           fmt::format("output {} is {}, but the reference returns {}", info.name,
                       dtype_row(info.dtype).name, dtype_name(expected[i].scalar_type()))};
   }
-}
-
-void Evaluation::wait_for(MessageType type, protocol::Message& message, double limit_s,
-                          std::string_view during) {
-  const auto deadline =
-      protocol::Clock::now() + std::chrono::milliseconds(static_cast<long long>(limit_s * 1000));
-  take_received(channel_.receive(message, deadline), type, message, limit_s, during);
-}
-
-void Evaluation::take_received(protocol::ReceiveStatus status, MessageType type,
-                               protocol::Message& message, double limit_s,
-                               std::string_view during) {
-  switch (status) {
-    case protocol::ReceiveStatus::kOk:
-      break;
-    case protocol::ReceiveStatus::kTimeout:
-      throw CandidateFailure{Outcome::kTimeout,
-                             during == "loading" ? "loading_limit" : "execution_limit",
-                             fmt::format("{} took longer than {:.3g} s", during, limit_s)};
-    case protocol::ReceiveStatus::kMalformed:
-      throw CandidateFailure{Outcome::kCrash, "protocol",
-                             "the candidate's process sent a message that is not kbench's"};
-    default:
-      throw CandidateFailure{Outcome::kCrash, "process_died",
-                             fmt::format("the candidate's process died while {}", during)};
-  }
-  if (message.type == MessageType::kFailed) {
-    if (message.body.size() > sizeof(protocol::FailedBody))
-      take_findings(std::string_view(message.body).substr(sizeof(protocol::FailedBody)));
-    const CandidateFailure claim = claimed_failure(message.body);
-    if (request_.kind != CandidateKind::kKernel && claim.outcome == Outcome::kUnsupported)
-      expect_end(channel_);
-    throw claim;
-  }
-  if (message.type != type)
-    throw CandidateFailure{Outcome::kCrash, "protocol",
-                           "the candidate's process sent an unexpected message"};
 }
 
 double Evaluation::usual_limit_s() const {
@@ -308,9 +252,8 @@ void Evaluation::share(std::size_t slot) {
   problem_.device().synchronize();
   watch_->lap("buffers");
   for (const auto& batch : messages.batches()) {
-    channel_.send(MessageType::kBuffers, batch.body, batch.fds);
-    protocol::Message message;
-    wait_for(MessageType::kMapped, message, kMapLimit_s, "mapping its buffers");
+    client_.send(MessageType::kBuffers, batch.body, batch.fds);
+    client_.receive(MessageType::kMapped, kMapLimit_s, "mapping its buffers");
   }
   watch_->lap("map");
   if (!is_kernel && !by_kernelbench_) build_model(slot);
@@ -350,11 +293,9 @@ void Evaluation::take_noted(const protocol::CalledBody& called) {
 protocol::Message Evaluation::send_call(std::size_t slot, protocol::CallMode mode) {
   const protocol::CallBody body{static_cast<std::uint32_t>(slot), mode, call_limit_s(),
                                 sets_[slot].poison};
-  channel_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
-                                        problem_.slot_set(slot).random_state());
-  protocol::Message message;
-  wait_for(MessageType::kCalled, message, patience_s(body.limit_s), "executing");
-  return message;
+  client_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +
+                                       problem_.slot_set(slot).random_state());
+  return client_.receive(MessageType::kCalled, patience_s(body.limit_s), "executing");
 }
 
 std::optional<protocol::CalledBody> Evaluation::called_of(const protocol::Message& message) {

@@ -18,6 +18,7 @@
 #include "kbench/record.hpp"
 #include "protocol/protocol.hpp"
 #include "worker/device/poison.hpp"
+#include "worker/judge/candidate_client.hpp"
 #include "worker/judge/gate.hpp"
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
@@ -78,7 +79,6 @@ class Evaluation {
   /// process starts work on the device. `baselines`: null if there are no processes of baselines.
   Evaluation(JudgedProblem& problem, EvaluationRequest request, protocol::Channel channel,
              std::function<void()> wait_for_quiet, const BaselineProcesses* baselines = nullptr);
-  ~Evaluation();
 
   Verdict run();
 
@@ -104,11 +104,6 @@ class Evaluation {
 
   void find_no_room(std::string_view what);
   void check_structure() const;
-  void wait_for(protocol::MessageType type, protocol::Message& message, double limit_s,
-                std::string_view during);
-  /// Throws CandidateFailure if no message came, or if it reports a failure or has another type.
-  void take_received(protocol::ReceiveStatus status, protocol::MessageType type,
-                     protocol::Message& message, double limit_s, std::string_view during);
   void share(std::size_t slot);
   std::vector<SharedBuffer> work_memory(const std::vector<std::size_t>& tensors);
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
@@ -382,9 +377,6 @@ class Evaluation {
   void look_at_timed_outputs();
   void check_timed_outputs();
   void check_timed_output(std::size_t slot);
-  void freeze(bool frozen);
-  /// Throws if the candidate's process has run while it was stopped.
-  void refuse_running_stopped() const;
 
   /// True if a process that runs the candidate's code reports its times.
   bool tells_its_times() const;
@@ -428,7 +420,7 @@ class Evaluation {
 
   JudgedProblem& problem_;
   EvaluationRequest request_;
-  protocol::Channel channel_;
+  CandidateClient client_;
   std::optional<Stopwatch> watch_;  ///< measures verdict_.phases_s
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
@@ -459,11 +451,8 @@ class Evaluation {
   std::map<std::string, WalledSide> walls_;  ///< by subject
   /// Probes for others' work on the GPU: around calibrate_walls(), and around blocks of baselines.
   DeviceLook calibration_look_, baseline_look_;
-  bool frozen_ = false;
-  std::optional<double> stopped_at_s_;  ///< its processor time when it was stopped
-  double ran_stopped_s_ = 0;            ///< its processor time while it was stopped, in total
-  bool unwritten_ = false;              ///< is_unwritten() of the first wrong result
-  bool reads_unwritten_ = false;        ///< reads_unwritten() of the first wrong trial
+  bool unwritten_ = false;        ///< is_unwritten() of the first wrong result
+  bool reads_unwritten_ = false;  ///< reads_unwritten() of the first wrong trial
   PoisonOrder poisons_;
   double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
   bool called_ = false;      ///< a call has ended

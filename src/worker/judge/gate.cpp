@@ -90,28 +90,21 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
     const auto index = static_cast<std::uint32_t>(slot);
     body.append(reinterpret_cast<const char*>(&index), sizeof index);
   }
-  freeze(false);
-  refuse_running_stopped();
+  client_.resume();
+  client_.refuse_running_stopped();
   if (limit_ms <= 0) gate_->clock.release();
   const auto start = protocol::Clock::now();
-  channel_.send(MessageType::kQueue, body);
-  protocol::Message message;
-  bool is_late = false;
-  if (limit_ms > 0) {
-    const auto by = start + std::chrono::microseconds(static_cast<long long>(limit_ms * 1000));
-    const auto status = channel_.receive(message, by);
-    is_late = status == protocol::ReceiveStatus::kTimeout;
-    if (!is_late)
-      take_received(status, MessageType::kQueued, message, limit_ms / 1000, "queueing");
-    else
-      gate_->clock.release();
-  }
-  if (limit_ms <= 0 || is_late)
-    wait_for(MessageType::kQueued, message, patience_s(calls_s), "being timed");
+  client_.send(MessageType::kQueue, body);
+  std::optional<protocol::Message> message;
+  if (limit_ms > 0)
+    message = client_.receive_in_time(MessageType::kQueued, limit_ms / 1000, "queueing");
+  const bool is_late = limit_ms > 0 && !message;
+  if (is_late) gate_->clock.release();
+  if (!message) message = client_.receive(MessageType::kQueued, patience_s(calls_s), "being timed");
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (!is_late) gate_->queueing_ms = std::max(gate_->queueing_ms, took.count());
   try {
-    auto places = take_queued(message);
+    auto places = take_queued(*message);
     if (is_late) throw NoSuchTimes{"gate_synchronizes"};
     return places;
   } catch (const NoSuchTimes&) {
@@ -159,7 +152,7 @@ GatedBlock Evaluation::run_queued(std::span<const std::size_t> slots,
 }
 
 GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind kind) {
-  freeze(true);
+  client_.stop();
   const auto keys = draw_encrypted(slot);
   GatedBlock seen;
   seen.worked_ahead = !decrypt_inputs(slot, keys);
@@ -173,7 +166,7 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
           problem_.device().look_for_others(is_probed ? kProbe_ms : kStart_ms, &seen.start_ms))
     seen.worked_on = look->taken_ms > 0;
   seen.times.run_ms = took.count() + seen.start_ms;
-  freeze(true);
+  client_.stop();
   keep_queued(slot, {});
   return seen;
 }
@@ -181,7 +174,7 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
 GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind kind) {
   const auto places =
       queue_calls(slots, std::max(kLeastQueueing_ms, kQueueingFactor * gate_->queueing_ms), kind);
-  freeze(true);
+  client_.stop();
   // The inputs are drawn after the process has stopped, so it cannot have computed their answers.
   const auto keys = draw_encrypted(slots);
   // Chosen at random, so no process can know which of its blocks have a long probe.

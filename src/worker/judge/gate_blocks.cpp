@@ -54,11 +54,11 @@ void Evaluation::trace_gated_block() {
   asked_slots_ = slots;
   look_at_timed_outputs();
   check_timed_output(slots[protocol::random_nonce() % slots.size()]);
-  freeze(false);
-  channel_.send(MessageType::kTrace, {});
-  protocol::Message message;
-  wait_for(MessageType::kCalled, message, patience_s(call_limit_s()), "being timed");
-  freeze(true);
+  client_.resume();
+  client_.send(MessageType::kTrace, {});
+  const auto message =
+      client_.receive(MessageType::kCalled, patience_s(call_limit_s()), "being timed");
+  client_.stop();
   if (const auto called = called_of(message)) {
     take_noted(*called);
     take_class(*called);
@@ -120,7 +120,7 @@ void Evaluation::add_single_calls(std::map<std::string, std::vector<double>>& si
     Evaluation& subject = name == "candidate" ? *this : *baselines_->at(name);
     const auto seen = time_gated(subject, {.counted = kSingleCalls}, true);
     times.insert(times.end(), seen.begin(), seen.end());
-    subject.freeze(true);
+    subject.client_.stop();
   }
   check_timed_output(asked_slots_.front());
 }

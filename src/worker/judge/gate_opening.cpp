@@ -54,11 +54,10 @@ SharedBuffer Evaluation::output_memory(std::size_t calls) {
 }
 
 void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
-  freeze(false);
+  client_.resume();
   if (request_.baseline && !watch_) {
     watch_.emplace(verdict_.phases_s);
-    protocol::Message message;
-    wait_for(MessageType::kLoaded, message, request_.load_limit_s, "loading");
+    client_.receive(MessageType::kLoaded, request_.load_limit_s, "loading");
   }
   // In order, so that the trials' slots come first: timed slots use their models.
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
@@ -67,10 +66,9 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
     gate->outputs = output_memory(slots.size());
     gate_ = std::move(gate);
     const protocol::GateBody body{gate_->outputs.size_bytes()};
-    channel_.send(MessageType::kGate, {reinterpret_cast<const char*>(&body), sizeof body},
-                  {gate_->clock.fd(), gate_->outputs.fd()});
-    protocol::Message message;
-    wait_for(MessageType::kMapped, message, kGateLimit_s, "mapping its gate");
+    client_.send(MessageType::kGate, {reinterpret_cast<const char*>(&body), sizeof body},
+                 {gate_->clock.fd(), gate_->outputs.fd()});
+    client_.receive(MessageType::kMapped, kGateLimit_s, "mapping its gate");
   }
   gate_->switches_ms.clear();
   gate_->starts_ms.clear();
@@ -141,11 +139,11 @@ bool Evaluation::opens_gate() {
       open_alone("gate_keeps_state");
     else
       queue_what_fits();
-    freeze(true);
+    client_.stop();
     return true;
   } catch (const NoSuchTimes& none) {
     flag(none.flag);
-    freeze(true);
+    client_.stop();
     return false;
   }
 }
@@ -157,7 +155,7 @@ void Evaluation::queue_what_fits() {
       gate_slots_.resize(calls_of_block());
       return;
     } catch (const NoSuchTimes& none) {
-      freeze(true);
+      client_.stop();
       if (none.flag == "gate_outputs_elsewhere" && !copies_) {
         copies_ = true;
         flag("reuses_output");
@@ -186,7 +184,7 @@ void Evaluation::open_alone(std::string_view why) {
     process->open_gate({}, false);
     gate_costs_ = process->gate_costs();
     alone_ms_ = costs(*process);
-    process->freeze(true);
+    process->client_.stop();
   }
   open_gate({}, false);
 }

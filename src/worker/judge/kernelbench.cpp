@@ -47,9 +47,8 @@ double Evaluation::kernelbench_time_left_s() const {
 /// that the process reports.
 void Evaluation::build_kernelbench_model() {
   const protocol::ModelBody body{0, 0, 0};
-  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&body), sizeof body});
-  protocol::Message message;
-  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  client_.send(MessageType::kModel, {reinterpret_cast<const char*>(&body), sizeof body});
+  const auto message = client_.receive(MessageType::kMapped, request_.load_limit_s, "loading");
   protocol::BuiltBody built{};
   if (message.body.size() < sizeof built)
     throw CandidateFailure{Outcome::kCrash, "protocol",
@@ -81,11 +80,11 @@ void Evaluation::run_kernelbench_trials() {
 std::vector<double> Evaluation::time_candidate_by_kernelbench(std::size_t slot, int calls) {
   const protocol::TimeBody head{static_cast<std::uint32_t>(calls), 1u, call_limit_s()};
   const auto index = static_cast<std::uint32_t>(slot);
-  channel_.send(MessageType::kTime,
-                std::string(reinterpret_cast<const char*>(&head), sizeof head) +
-                    std::string(reinterpret_cast<const char*>(&index), sizeof index));
-  protocol::Message message;
-  wait_for(MessageType::kTimes, message, patience_s(head.limit_s), "being timed");
+  client_.send(MessageType::kTime,
+               std::string(reinterpret_cast<const char*>(&head), sizeof head) +
+                   std::string(reinterpret_cast<const char*>(&index), sizeof index));
+  const auto message =
+      client_.receive(MessageType::kTimes, patience_s(head.limit_s), "being timed");
   return times_of(message, static_cast<std::size_t>(calls));
 }
 
@@ -103,7 +102,7 @@ void Evaluation::run_kernelbench_timing() {
     if (std::ranges::find(kLeftUntimed, failure.cause) == kLeftUntimed.end()) throw;
     return flag("timing_failed");
   }
-  freeze(true);
+  client_.stop();
   const std::vector<pybind11::object> arguments = set.objects();
   Timing timing;
   timing.method = wall ? "wall" : "kb_events";
@@ -118,7 +117,7 @@ void Evaluation::run_kernelbench_timing() {
     if (verdict_.record.speedup.back().value > kKernelbenchExcessiveSpeedup)
       flag("excessive_speedup");
   }
-  freeze(false);
+  client_.resume();
   for (const auto& [side, times] : measurements) timing.sides[side] = summarize({times});
   verdict_.record.timing = std::move(timing);
   verdict_.raw_ms = std::move(measurements);

@@ -85,11 +85,9 @@ bool Evaluation::settles_trials(std::size_t slot, std::size_t first) {
 
 bool Evaluation::settles_timed(std::size_t slot, const JudgedAnswer& judged) {
   if (!NearMisses(1).takes(judged)) return false;
-  const bool frozen = frozen_;
-  freeze(false);
+  const CandidateClient::Running running(client_);
   asked_again_.push_back(judged);
   const bool right = is_right_afresh(slot, kDrawnDistribution);
-  freeze(frozen);
   return right;
 }
 

@@ -121,8 +121,8 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   poison_outputs(slots);
   problem_.device().synchronize();
   const auto start = protocol::Clock::now();
-  freeze(false);
-  refuse_running_stopped();
+  client_.resume();
+  client_.refuse_running_stopped();
   // Sends both requests at once. If the process had to wait for the second one, the device would
   // idle, and the next call would take longer. A process that works ahead can guess the second
   // request anyway.
@@ -133,7 +133,7 @@ std::vector<double> Evaluation::time_walled(std::span<const std::size_t> slots, 
   const auto middle = discarded.empty() ? start : protocol::Clock::now();
   if (!counted.empty()) after = await_times(counted.size());
   const auto end = protocol::Clock::now();
-  freeze(true);
+  client_.stop();
   std::vector<double> times;
   if (!discarded.empty()) times = times_told(before, discarded.size(), false);
   if (counted.empty()) return times;
@@ -165,7 +165,7 @@ void Evaluation::ask_for_times(std::span<const std::size_t> slots, bool looks) {
   }
   for (const protocol::VeilKey& key : veils)
     body.append(reinterpret_cast<const char*>(&key), sizeof key);
-  channel_.send(MessageType::kTime, body);
+  client_.send(MessageType::kTime, body);
 }
 
 double Evaluation::times_limit_s(std::size_t calls) const {
@@ -173,9 +173,7 @@ double Evaluation::times_limit_s(std::size_t calls) const {
 }
 
 protocol::Message Evaluation::await_times(std::size_t calls) {
-  protocol::Message message;
-  wait_for(MessageType::kTimes, message, patience_s(times_limit_s(calls)), "being timed");
-  return message;
+  return client_.receive(MessageType::kTimes, patience_s(times_limit_s(calls)), "being timed");
 }
 
 std::vector<double> Evaluation::times_told(protocol::Message& message, std::size_t calls,

@@ -33,9 +33,9 @@ constexpr double kSurelyLong_ms = kMostLead_ms / kLeadShare + 1.5;
 }  // namespace
 
 void Evaluation::run_timing() {
-  freeze(false);
+  client_.resume();
   for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
-  freeze(true);
+  client_.stop();
   gated_ = opens_gate();
   try {
     time_subjects();
@@ -48,7 +48,7 @@ void Evaluation::run_timing() {
 }
 
 void Evaluation::time_subjects() {
-  freeze(true);
+  client_.stop();
   if (tells_its_times()) calibrate_walls();
   const JudgedProblem::TimedSpan span(problem_);
   std::vector<TimedSide> sides;
@@ -113,7 +113,7 @@ void Evaluation::time_subjects() {
   if (on_gpu && problem_.options().beside_kernels && tells_its_times())
     timing.beside_kernels = time_beside_kernels(sides, limits);
   watch_->lap("timing");
-  freeze(false);
+  client_.resume();
   timing.method = method();
   timing.floor_ms = floor_ms();
   verdict_.raw_ms = run.measurements;
@@ -179,7 +179,7 @@ double Evaluation::lead_ms() const {
 
 void Evaluation::leave_untimed(const TimedRun& run) {
   refuse_written();
-  freeze(false);
+  client_.resume();
   held_ = false;
   verdict_.raw_ms = run.measurements;
   note_states(run);
@@ -191,7 +191,7 @@ std::shared_ptr<const OtherTimes> Evaluation::time_beside_kernels(std::vector<Ti
   for (TimedSide& side : sides) side.max_calls = std::numeric_limits<int>::max();
   std::erase_if(sides, [](const TimedSide& side) { return side.name == "candidate"; });
   if (sides.empty()) return nullptr;
-  freeze(true);
+  client_.stop();
   auto asked = problem_.options().clock;
   if (asked == protocol::TimeClock::kGate) asked = protocol::TimeClock::kEvents;
   const bool held =
@@ -228,7 +228,7 @@ TimedRun Evaluation::measure(const std::vector<TimedSide>& asked, const TimingLi
       clock_ = protocol::TimeClock::kEvents;
       flag(none.flag);
     }
-    freeze(true);
+    client_.stop();
     if (tells_its_times()) calibrate_walls();
   }
 }
@@ -260,9 +260,9 @@ std::map<std::string, DeviceTimes> Evaluation::trace(const std::vector<TimedSide
       if (on_gpu && !is_traced)
         side.measure({0, static_cast<int>(std::clamp<double>(calls, 1, most))});
     } catch (const NoSuchTimes&) {
-      freeze(true);
+      client_.stop();
     } catch (const HoldFailed&) {
-      freeze(true);
+      client_.stop();
     }
     if (traced_.empty()) continue;
     std::vector<double> spans, busy;

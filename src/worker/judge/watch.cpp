@@ -68,9 +68,9 @@ void Evaluation::run_profile() {
   if (!request_.profile) return;
   share(0);
   const protocol::CallBody body{0, protocol::CallMode::kCounted, call_limit_s() * kCountingFactor};
-  channel_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
-  protocol::Message message;
-  wait_for(MessageType::kProfiled, message, patience_s(body.limit_s), "being counted");
+  client_.send(MessageType::kCall, {reinterpret_cast<const char*>(&body), sizeof body});
+  const auto message =
+      client_.receive(MessageType::kProfiled, patience_s(body.limit_s), "being counted");
   take_profile(message.body);
 }
 

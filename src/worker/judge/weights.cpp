@@ -47,9 +47,8 @@ void Evaluation::build_model(std::size_t slot) {
     if (!arguments.is_whole) flag("init_arguments_incomplete");
     fds.push_back(arguments.file.value());
   }
-  channel_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model}, fds);
-  protocol::Message message;
-  wait_for(MessageType::kMapped, message, request_.load_limit_s, "loading");
+  client_.send(MessageType::kModel, {reinterpret_cast<const char*>(&model), sizeof model}, fds);
+  const auto message = client_.receive(MessageType::kMapped, request_.load_limit_s, "loading");
   watch_->lap("build");
   // The process reported on a shared model when its owner's slot built it.
   if (model.owner == model.set) take_built(message);
@@ -126,10 +125,8 @@ bool Evaluation::is_right_if_given(std::size_t slot, InputSet& set) {
 
 void Evaluation::renew_weights(std::span<const std::size_t> slots) {
   if (request_.kind != CandidateKind::kExtension) return;
-  const bool frozen = frozen_;
-  freeze(false);
+  const CandidateClient::Running running(client_);
   for (const std::size_t slot : slots) build_model(slot);
-  freeze(frozen);
 }
 
 void Evaluation::check_weights_read(std::size_t slot) {
