@@ -201,6 +201,7 @@ Subcommand add_check(CLI::App& app) {
   command
       ->add_option("--device", arguments->options.device,
                    "auto, cpu, cuda, or cuda:0,1: bind plans to its limits, at its sizes")
+      ->type_name("DEVICE")
       ->capture_default_str();
   add_reduce_sizes_option(*command, arguments->reduce_sizes);
   command
