@@ -39,7 +39,7 @@ TEST(NamedRecords, AreFoundByTheFileOfTheCandidate) {
   RunFile run = samples::gpu_run();
   for (Record& record : run.records) record.candidate = "mine/" + record.candidate;
   const auto file = [&](const char* name) {
-    const auto found = named_records(run, name, "");
+    const auto found = named_records(run, name);
     EXPECT_EQ(found.size(), 1u) << name;
     return run.records[found.front()].candidate;
   };
@@ -48,8 +48,10 @@ TEST(NamedRecords, AreFoundByTheFileOfTheCandidate) {
   EXPECT_EQ(file("./mine/alpha//level1/19_ReLU/1.cu"), whole);
   EXPECT_EQ(file("/home/mine/alpha/level1/19_ReLU/1.cu"), whole);
   EXPECT_EQ(file("alpha/level1/19_ReLU/1.cu"), whole);
-  EXPECT_EQ(named_records(run, "19_ReLU/1.cu", "").size(), 2u) << "of two models";
-  EXPECT_EQ(named_records(run, "19_ReLU/1.cu", "beta").size(), 1u);
+  EXPECT_EQ(named_records(run, "19_ReLU/1.cu").size(), 2u) << "of two models";
+  Selection beta;
+  beta.add("model=beta");
+  EXPECT_EQ(named_records(run, "19_ReLU/1.cu", beta).size(), 1u);
 }
 
 TEST(NamedRecords, WhatIsNotThereIsSaidWithWhatIs) {
