@@ -16,6 +16,10 @@ namespace {
 
 using u32 = std::uint32_t;
 
+/// Joins kept for one barrier, besides the last ones, so that unrolled code takes no quadratic
+/// space.
+constexpr std::size_t kMostJoins = 64;
+
 /// Can the passing of this instruction be counted? Such an instruction neither branches nor waits
 /// for lanes, so the running lanes execute it once.
 bool countable(const Instr& in, std::string_view text) {
@@ -110,7 +114,7 @@ class Joins {
       ++distance;
       const u32 row = row_of(function, blocks[b]);
       if (row == 0) continue;
-      if (function.entry && blocks[b].loop == 0) {
+      if (function.entry && blocks[b].loop == 0 && rows.size() < kMostJoins) {
         rows.push_back(row);
       } else {
         (blocks[b].loop == block.loop ? inside : after) = row;
