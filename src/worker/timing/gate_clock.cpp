@@ -25,11 +25,11 @@ constexpr double kStartSlack_ms = 0.1, kStartSlackOfRun = 0.02;
 /// In the median of all blocks it starts later by at most this much.
 constexpr double kMedianSlack_ms = 0.01, kMedianSlackOfRun = 0.01;
 
-std::uint32_t read(std::uint32_t& word) {
+std::uint32_t load_word(std::uint32_t& word) {
   return std::atomic_ref(word).load(std::memory_order_acquire);
 }
 
-void write(std::uint32_t& word, std::uint32_t value) {
+void store_word(std::uint32_t& word, std::uint32_t value) {
   std::atomic_ref(word).store(value, std::memory_order_release);
 }
 
@@ -43,7 +43,7 @@ double ms_between(protocol::Clock::time_point from, protocol::Clock::time_point 
 }
 
 /// When the judge saw a word.
-struct Seen {
+struct SeenWord {
   /// Before the last read without it. The judge may have lost its processor after that read.
   protocol::Clock::time_point before;
   protocol::Clock::time_point at;
@@ -53,13 +53,14 @@ struct Seen {
 };
 
 /// Spins, because the time would include a sleep.
-Seen wait_for(std::uint32_t& word, std::uint32_t value, protocol::Clock::time_point deadline) {
+SeenWord wait_for_word(std::uint32_t& word, std::uint32_t value,
+                       protocol::Clock::time_point deadline) {
   const auto start = protocol::Clock::now();
-  Seen seen{.before = start, .at = start};
+  SeenWord seen{.before = start, .at = start};
   auto last = start;
   do {
     seen.before = std::exchange(last, seen.at);
-    seen.found = read(word) == value;
+    seen.found = load_word(word) == value;
     seen.at = protocol::Clock::now();
   } while (!seen.found && seen.at <= deadline);
   return seen;
@@ -102,23 +103,23 @@ GateClock::GateClock() : page_(memfd_create("kbench-gate", MFD_CLOEXEC)) {
 std::optional<GateTimes> GateClock::run(double limit_ms) const {
   const auto deadline = deadline_in(limit_ms);
   const auto opened = protocol::Clock::now();
-  write(words_->open, block_);
-  const Seen ready = wait_for(words_->ready, block_, deadline);
-  write(words_->start, block_);
+  store_word(words_->open, block_);
+  const SeenWord ready = wait_for_word(words_->ready, block_, deadline);
+  store_word(words_->start, block_);
   if (!ready.found) return std::nullopt;
-  const Seen done = wait_for(words_->done, block_, deadline);
+  const SeenWord done = wait_for_word(words_->done, block_, deadline);
   if (!done.found) return std::nullopt;
   return GateTimes{ms_between(opened, ready.at), ms_between(ready.at, done.at),
                    std::max(ready.blind_ms(), done.blind_ms())};
 }
 
 void GateClock::release() const {
-  write(words_->open, block_);
-  write(words_->start, block_);
+  store_word(words_->open, block_);
+  store_word(words_->start, block_);
 }
 
 bool GateClock::wait_done(double limit_ms) const {
-  return wait_for(words_->done, block_, deadline_in(limit_ms)).found;
+  return wait_for_word(words_->done, block_, deadline_in(limit_ms)).found;
 }
 
 }  // namespace kbench::worker
