@@ -11,6 +11,7 @@
 #include "base/hash.hpp"
 #include "record/run_details.hpp"
 #include "report/format/annotations.hpp"
+#include "report/gate/gate.hpp"
 #include "report/model/observed.hpp"
 #include "report/model/tables.hpp"
 #include "report/text/text.hpp"
@@ -36,7 +37,8 @@ class Collector {
 
   std::vector<CodeFinding> take() {
     for (const FailureGroup& group : report_.failures)
-      for (const std::size_t index : group.records) add_failure(report_.run.records[index]);
+      for (const std::size_t index : group.records)
+        if (!is_expected_failure(report_, index)) add_failure(report_.run.records[index]);
     for (const std::size_t index : with_findings(report_)) {
       const Record& record = report_.run.records[index];
       if (record.outcome != Outcome::kCorrect) continue;
@@ -50,12 +52,11 @@ class Collector {
   void add_failure(const Record& record) {
     if (record.outcome == Outcome::kMissing || findings_.size() >= kMostFindings) return;
     std::string why_none;
-    const std::vector<Annotation> annotations = annotations_of(
-        details_.whole(record), log_of(details_.details(record, why_none, kLongestDetails)));
-    const auto error = std::ranges::find(annotations, "error", &Annotation::severity);
+    const Record whole = details_.whole(record);
+    const std::string log = log_of(details_.details(record, why_none, kLongestDetails));
     std::string rule(to_string(record.outcome));
     if (!record.cause.empty()) rule += "." + record.cause.str();
-    add(record, true, rule, error == annotations.end() ? 0 : error->line, failure_text(record));
+    add(record, true, rule, failure_line(whole, log), failure_text(record));
   }
 
   void add(const Record& record, bool failure, const std::string& rule, int line,
