@@ -129,7 +129,7 @@ TEST_F(Compare, MistakesAreToldInOneSentence) {
               HasSubstr("matches nothing in"));
   EXPECT_THAT(mistake({path("before.jsonl"), path("after.jsonl"), "--select", "modle=a"}),
               HasSubstr("did you mean"));
-  EXPECT_THAT(mistake({}), HasSubstr("run"));
+  EXPECT_THAT(mistake({}), HasSubstr("RUN is required"));
 }
 
 }  // namespace

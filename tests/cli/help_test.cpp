@@ -90,7 +90,7 @@ TEST_F(HelpText, EvalShowsTheTwelveMostUsedOptions) {
   const std::string text = help_of("eval", false);
   std::size_t last = 0;
   for (const std::string_view name : most_used("eval")) {
-    const std::size_t at = text.find("\n  " + std::string(name));
+    const std::size_t at = text.find("\n  " + std::string(name) + " ");
     ASSERT_NE(at, std::string::npos) << name;
     EXPECT_GT(at, last) << name << ": they stand in the order of the table";
     last = at;

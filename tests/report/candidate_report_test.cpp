@@ -28,10 +28,13 @@ TEST(NamedRecords, AreFoundByProblemAndSample) {
   EXPECT_EQ(count("2_Softmax"), 4u);
   EXPECT_EQ(count("2_Softmax/1"), 2u);
   EXPECT_EQ(count("*Soft*"), 4u);
+  RunFile of_alpha = samples::gpu_run();
   Selection alpha;
   alpha.add("model=al*");
-  ASSERT_THAT(named_records(run, "level1/19_ReLU/1", alpha), SizeIs(1));
-  const Record& found = run.records[named_records(run, "level1/19_ReLU/1", alpha).front()];
+  alpha.choose_from(of_alpha, "the run");
+  const auto found_records = named_records(of_alpha, "level1/19_ReLU/1", alpha);
+  ASSERT_THAT(found_records, SizeIs(1));
+  const Record& found = of_alpha.records[found_records.front()];
   EXPECT_EQ(found.outcome, Outcome::kMismatch);
 }
 
@@ -51,6 +54,7 @@ TEST(NamedRecords, AreFoundByTheFileOfTheCandidate) {
   EXPECT_EQ(named_records(run, "19_ReLU/1.cu").size(), 2u) << "of two models";
   Selection beta;
   beta.add("model=beta");
+  beta.choose_from(run, "the run");
   EXPECT_EQ(named_records(run, "19_ReLU/1.cu", beta).size(), 1u);
 }
 
