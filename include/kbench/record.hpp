@@ -64,6 +64,14 @@ struct WrongElement {
   std::string expected, got;        ///< as printed with enough digits ("nan" and "inf" included)
 };
 
+/// Where one output is wrong, and how its wrong elements relate to the expected ones.
+struct WrongPattern {
+  std::size_t output = 0;  ///< index of the output
+  std::int64_t wrong = 0, elements = 0;
+  std::string where;   ///< "the last 128 elements", "only in column 3"; empty: no regular places
+  std::string values;  ///< "all nan", "each 2 times the expected value"; empty: no rule
+};
+
 /// TrialResult::distribution of inputs that the problem itself draws.
 inline constexpr const char* kDrawnDistribution = "drawn";
 
@@ -80,6 +88,7 @@ struct TrialResult {
   MaybeNumber allclose_at = {};
   std::int64_t wrong_elements = 0;
   std::optional<WrongElement> first_wrong;
+  std::optional<WrongPattern> wrong_pattern;  ///< only of the trial that the record's message names
 };
 
 /// Times of one timed subject (the candidate or a baseline), in milliseconds, over `count`
@@ -193,6 +202,11 @@ struct Finding {
 };
 
 inline bool is_fault(const Finding& finding) { return finding.kind == kFaultFinding; }
+/// True if both are the same kind of access at one place of the code, to one buffer.
+inline bool same_place(const Finding& a, const Finding& b) {
+  return a.kind == b.kind && a.kernel == b.kernel && a.file == b.file && a.line == b.line &&
+         a.region == b.region;
+}
 
 /// Most findings in a record; its details hold all that were kept.
 inline constexpr std::size_t kRecordFindings = 3;
@@ -268,8 +282,11 @@ struct Record {
   /// Names of the trivial answers that pass the whole check of its problem. Empty: all are caught.
   /// No value: not checked.
   std::optional<std::vector<std::string>> degenerate_problem;
-  std::vector<Finding> findings;         ///< the first few
-  std::uint64_t findings_count = 0;      ///< also those not kept here
+  std::vector<Finding> findings;     ///< the first few
+  std::uint64_t findings_count = 0;  ///< also those not kept here
+  /// The result of one more call with all checks, after a failure on the CPU: "found" if there are
+  /// findings, "nothing_found", or "unfinished" if the call failed too. Empty: no such call.
+  Interned checked_again;
   std::vector<KernelProfile> profile;    ///< `--profile`: in the order of the launches
   std::optional<TimeEstimate> estimate;  ///< `--profile`: for the requested GPU
 };

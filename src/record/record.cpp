@@ -22,15 +22,22 @@ json to_json(const TrialResult& trial) {
                    {"expected", trial.first_wrong->expected},
                    {"got", trial.first_wrong->got}};
   }
-  return {{"trial", trial.trial},
-          {"distribution", trial.distribution},
-          {"sizes", trial.sizes.empty() ? json() : json(trial.sizes)},
-          {"max_abs_error", number_or_null(trial.max_abs_error)},
-          {"max_rel_error", number_or_null(trial.max_rel_error)},
-          {"error_ratio", number_or_null(trial.error_ratio)},
-          {"allclose_at", number_or_null(trial.allclose_at)},
-          {"wrong_elements", trial.wrong_elements},
-          {"first_wrong", std::move(first_wrong)}};
+  json line{{"trial", trial.trial},
+            {"distribution", trial.distribution},
+            {"sizes", trial.sizes.empty() ? json() : json(trial.sizes)},
+            {"max_abs_error", number_or_null(trial.max_abs_error)},
+            {"max_rel_error", number_or_null(trial.max_rel_error)},
+            {"error_ratio", number_or_null(trial.error_ratio)},
+            {"allclose_at", number_or_null(trial.allclose_at)},
+            {"wrong_elements", trial.wrong_elements},
+            {"first_wrong", std::move(first_wrong)}};
+  if (const auto& pattern = trial.wrong_pattern)
+    line["wrong_pattern"] = {{"output", pattern->output},
+                             {"wrong", pattern->wrong},
+                             {"elements", pattern->elements},
+                             {"where", pattern->where},
+                             {"values", pattern->values}};
+  return line;
 }
 
 json to_json(const std::map<Interned, SideTiming>& sides) {
@@ -113,6 +120,7 @@ void write_observations(const Record& record, json& line) {
   }
   line["findings"] = std::move(findings);
   line["findings_count"] = record.findings_count;
+  if (!record.checked_again.empty()) line["checked_again"] = record.checked_again;
   line["profile"] = std::move(profile);
   line["estimate"] = record.estimate ? to_json(*record.estimate) : json();
 }

@@ -56,6 +56,14 @@ TrialResult trial_from(const Fields& fields) {
   if (const auto wrong = fields.maybe("first_wrong")) {
     trial.first_wrong = wrong_element_from(Fields(*wrong));
   }
+  if (const auto found = fields.maybe("wrong_pattern")) {
+    const Fields pattern(*found);
+    trial.wrong_pattern = {.output = pattern.integer<std::size_t>("output"),
+                           .wrong = pattern.integer<std::int64_t>("wrong"),
+                           .elements = pattern.integer<std::int64_t>("elements"),
+                           .where = std::string(pattern.text("where")),
+                           .values = std::string(pattern.text("values"))};
+  }
   return trial;
 }
 
@@ -183,6 +191,7 @@ void read_findings(const Fields& fields, Trials kept, Record& record) {
 /// Fields that newer minor versions of the schema have added.
 void read_observations(const Fields& fields, Trials kept, Record& record) {
   read_findings(fields, kept, record);
+  if (fields.maybe("checked_again")) record.checked_again = fields.text("checked_again");
   if (fields.maybe("weights")) {
     record.weights = fields.text("weights");
     record.unplaced = fields.texts("unplaced");

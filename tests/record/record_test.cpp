@@ -102,6 +102,21 @@ TEST(Record, FindingsAndProfilesSurviveTheWayThroughJson) {
   EXPECT_NEAR(record.estimate->ratio().value(), 0.0075 / 0.0046, 1e-9);
 }
 
+TEST(Record, WhatExplainsAFailureSurvivesTheWayThroughJson) {
+  Record record = samples::mismatch();
+  EXPECT_FALSE(to_json(record).contains("checked_again"));
+  EXPECT_FALSE(to_json(record).at("correctness").at(0).contains("wrong_pattern"));
+  record.checked_again = "nothing_found";
+  record.correctness[0].wrong_pattern = {
+      .output = 1, .wrong = 3, .elements = 64, .where = "row 3", .values = "all nan"};
+  const json line = to_json(record);
+  const Record again = record_from_json(json::parse(line.dump()));
+  EXPECT_EQ(to_json(again), line);
+  EXPECT_EQ(again.checked_again, "nothing_found");
+  ASSERT_TRUE(again.correctness[0].wrong_pattern);
+  EXPECT_EQ(again.correctness[0].wrong_pattern->where, "row 3");
+}
+
 TEST(Record, ALineHoldsThreeFindingsAndTheCountOfAll) {
   Record record = samples::observed();
   record.findings.assign(5, record.findings[0]);

@@ -108,6 +108,16 @@ INSTANTIATE_TEST_SUITE_P(Lacks, SharedMemory,
                          testing::Values("out_of_shared_memory", "crash_in_shared",
                                          "does_not_fit_shared"));
 
+TEST(DeviceQueue, AfterAFailureOnTheCpuOneMoreCallLooksForRaces) {
+  const Record record = QueueBench("ok", "mismatch_by_a_race").judge();
+  EXPECT_EQ(record.outcome, Outcome::kMismatch);
+  EXPECT_EQ(record.checked_again, "found");
+  EXPECT_EQ(record.findings_count, 1u);
+  const Record on_gpu = QueueBench("ok", "mismatch_by_a_race", "ok", true).judge();
+  EXPECT_EQ(on_gpu.outcome, Outcome::kMismatch);
+  EXPECT_TRUE(on_gpu.checked_again.empty());
+}
+
 TEST(DeviceQueue, ACrashWithMemoryLeftIsAVerdict) {
   QueueBench bench("ok", "crash_with_memory_left", "ok", true, -1, std::size_t{1} << 30, 2);
   const Record record = bench.judge();

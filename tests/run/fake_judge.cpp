@@ -168,7 +168,7 @@ class FakeJudge {
       return reply(MessageType::kVerdict, body);
     }
     if (mode_.starts_with("crash_as_")) {
-      const bool again = json::parse(message.body).at("find_written_source");
+      const bool again = json::parse(message.body).at("sources_writable");
       const std::string cause = mode_.substr(std::string_view("crash_as_").size());
       body["record"]["outcome"] = again ? "illegal_write" : "crash";
       body["record"]["cause"] = again ? "input_written" : cause;
@@ -176,6 +176,16 @@ class FakeJudge {
           cause == "forward_raised"
               ? "RuntimeError: Triton Error [CUDA]: an illegal memory access was encountered"
               : "something went wrong";
+      return reply(MessageType::kVerdict, body);
+    }
+    if (mode_ == "mismatch_by_a_race") {
+      const bool again = json::parse(message.body).at("one_call");
+      body["record"]["outcome"] = again ? "harness_fault" : "mismatch";
+      body["record"]["stage"] = "correctness";
+      body["record"]["message"] = "wrong";
+      Finding race;
+      race.kind = "shared_race";
+      if (again) body["findings"].push_back(to_json(race));
       return reply(MessageType::kVerdict, body);
     }
     if (mode_ == "crash_with_memory_left") {

@@ -241,8 +241,13 @@ class CandidatePage : private ConsoleLines {
   }
 
   void findings() {
-    if (record_.findings.empty()) return;
+    const std::string_view again = record_.checked_again.str();
+    if (record_.findings.empty() && again.empty()) return;
     heading("Findings");
+    if (again == "nothing_found")
+      labelled("", 2, "one more call, with the checks of --sanitize all, found nothing");
+    if (again == "unfinished")
+      labelled("", 2, "one more call, with the checks of --sanitize all, did not end");
     for (const Finding& finding : record_.findings) labelled("", 2, finding_text(finding));
     if (record_.findings_count > record_.findings.size())
       labelled("", 2,

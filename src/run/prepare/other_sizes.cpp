@@ -56,6 +56,11 @@ void add_other_sizes(Record& record, const Record& other, const std::string& nam
   record.cause = other.cause;
   record.message = fmt::format("at the sizes \"{}\": {}", name, other.message);
   record.correct_at = other.correct_at;
+  record.checked_again = other.checked_again;
+  if (!other.findings.empty()) {
+    record.findings = other.findings;
+    record.findings_count = other.findings_count;
+  }
   record.timing.reset();
   record.speedup.clear();
 }

@@ -6,6 +6,7 @@
 #include "base/fd.hpp"
 #include "kbench/error.hpp"
 #include "run/process/warm_pool.hpp"
+#include "run/schedule/failure_findings.hpp"
 
 namespace kbench::run {
 namespace {
@@ -35,7 +36,7 @@ std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd) {
 }
 
 std::unique_ptr<StartedCandidate> start_candidate(const QueueSetup& setup, const ReadyCode& code,
-                                                  bool sources_writable,
+                                                  RunAim aim,
                                                   std::unique_ptr<WarmCandidate> warm_process) {
   CandidateJob job;
   job.kind = code.kind;
@@ -47,8 +48,9 @@ std::unique_ptr<StartedCandidate> start_candidate(const QueueSetup& setup, const
   job.undefined_ptx = code.undefined_ptx;
   if (const auto& kernels = setup.own_kernels.timing; kernels.valid())
     job.timing_image = own_image(kernels, setup.cancel_fd);
-  job.sources_writable = sources_writable;
-  if (!setup.device.gpu) job.sanitize = setup.options->sanitize;
+  job.sources_writable = aim == RunAim::kWrittenSource;
+  if (!setup.device.gpu)
+    job.sanitize = aim == RunAim::kFindings ? kAllChecks : setup.options->sanitize;
   job.max_instructions = setup.options->max_instructions;
   return std::make_unique<StartedCandidate>(*setup.host, std::move(job), setup.memory_limit_bytes,
                                             setup.builder, std::move(warm_process));
@@ -77,7 +79,8 @@ void Ahead::start_candidates(Following following) {
         warm_process = setup_.warm_processes->take_candidate(false);
         if (!warm_process) return;
       }
-      candidate.process = start_candidate(setup_, *candidate.code, false, std::move(warm_process));
+      candidate.process =
+          start_candidate(setup_, *candidate.code, RunAim::kVerdict, std::move(warm_process));
     }
     candidates_.push_back(std::move(candidate));
   }

@@ -23,9 +23,16 @@ using Following = std::span<Prepared* const>;
 /// cannot run is a fault only in this candidate's record.
 std::optional<ReadyCode> ready_code(Prepared& prepared, int cancel_fd);
 
+/// The reason for running a candidate. After a failure, one more call may look for its cause.
+enum class RunAim : std::uint8_t {
+  kVerdict,
+  kWrittenSource,  ///< after a crash: the input that the candidate wrote to
+  kFindings,       ///< on the CPU: findings of all checks
+};
+
 /// Starts a candidate, in the warm process `warm_process` if given.
 std::unique_ptr<StartedCandidate> start_candidate(
-    const QueueSetup& setup, const ReadyCode& code, bool sources_writable,
+    const QueueSetup& setup, const ReadyCode& code, RunAim aim,
     std::unique_ptr<WarmCandidate> warm_process = nullptr);
 
 /// Prefetches work for a GPU: loads the next candidates and draws the next problem while outputs

@@ -47,7 +47,7 @@ std::vector<std::unique_ptr<StartedCandidate>> start_baselines(const QueueSetup&
     ModuleJob& module = reference.module->module;
     module.eval_mode = options.eval_mode;
     const ReadyCode code{reference.module->plan, "", CandidateKind::kModule, module, ""};
-    processes.push_back(start_candidate(setup, code, false, ahead.take_warm_process()));
+    processes.push_back(start_candidate(setup, code, RunAim::kVerdict, ahead.take_warm_process()));
     StartedCandidate& process = *processes.back();
     process.freeze(false);
     judge.add_baseline({{"name", baseline},

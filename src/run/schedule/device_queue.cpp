@@ -262,8 +262,9 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   // run then. If a problem failed while other processes ran, the next attempt, alone on the device,
   // shows if that was the cause.
   if (setup_.device_queues > 1 || alone) open(prepared);
-  auto candidate = process ? std::move(process)
-                           : start_candidate(setup_, code, false, ahead_.take_warm_process());
+  auto candidate =
+      process ? std::move(process)
+              : start_candidate(setup_, code, RunAim::kVerdict, ahead_.take_warm_process());
   candidate->freeze(false);
   watch.lap("start");
   OpenProblem& opened = open(prepared);
@@ -289,10 +290,13 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
     ahead_.open_problem(prepared, following, kernels_fd());
   }
   watch.lap("start_next");
-  run_evaluation(prepared, code, *opened.judge, *candidate, false, details);
+  run_evaluation(prepared, code, *opened.judge, *candidate, RunAim::kVerdict, details);
   for (const auto& [phase, seconds] : verdict_phases_) phases[phase] += seconds;
   const bool correct = prepared.record.outcome == Outcome::kCorrect;
   if (!correct) throw_fault_of_builds(*candidate);
+  const bool has_kernels =
+      code.kind == CandidateKind::kKernel ||
+      (!correct && candidate->service() && candidate->service()->summary().builds > 0);
   if (correct) ahead_.let_end(prepared, std::move(candidate));
   candidate.reset();
   // The process's end still uses the device, so the queue keeps its access until here.
@@ -302,7 +306,9 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
     drop(opened.key);
     return false;
   }
-  if (!look_closer(prepared, code, *opened.judge, details)) drop(opened.key);
+  Stopwatch closer(phases);
+  if (!look_closer(prepared, code, has_kernels, *opened.judge, details)) drop(opened.key);
+  closer.lap("look_closer");
   return true;
 }
 

@@ -48,11 +48,10 @@ class DeviceQueue {
   bool evaluate_once(Prepared& prepared, const ReadyCode& code,
                      std::unique_ptr<StartedCandidate> process, bool alone, Following following,
                      nlohmann::json& details, Phases& phases);
-  bool look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
+  bool look_closer(Prepared& prepared, const ReadyCode& code, bool has_kernels, JudgeClient& judge,
                    nlohmann::json& details);
   void run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
-                      StartedCandidate& candidate, bool find_written_source,
-                      nlohmann::json& details);
+                      StartedCandidate& candidate, RunAim aim, nlohmann::json& details);
   void take_verdict(Prepared& prepared, const protocol::Message& message,
                     StartedCandidate& candidate, nlohmann::json& details);
 

@@ -16,6 +16,7 @@
 #include "run/process/judge_answer.hpp"
 #include "run/schedule/device_limits.hpp"
 #include "run/schedule/device_queue.hpp"
+#include "run/schedule/failure_findings.hpp"
 #include "score/kernelbench.hpp"
 
 // The part of a device queue that runs an evaluation and makes a record of the judge's answer.
@@ -115,6 +116,14 @@ void take_times_back(Record& record) {
   record.flags.emplace_back(kHostBusy);
 }
 
+/// Takes the findings of a call with all checks.
+void take_checked_call(Prepared& prepared, JudgeAnswer answer, json& details) {
+  json found{{"findings", std::move(answer.findings)}};
+  give_name(prepared.candidate->id, answer.record, found);
+  answer.findings = std::move(found["findings"]);
+  take_findings(std::move(answer), prepared.record, details);
+}
+
 /// Exceeding the output limit is a failure, regardless of other results. KernelBench allows it.
 void reject_flood(Record& record) {
   const bool of_candidate = outcomes()[static_cast<std::size_t>(record.outcome)].of_candidate;
@@ -130,18 +139,22 @@ void reject_flood(Record& record) {
 
 /// Examines a failure further; errors here do not change the verdict. Returns true if the judge can
 /// continue.
-bool DeviceQueue::look_closer(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
-                              json& details) {
+bool DeviceQueue::look_closer(Prepared& prepared, const ReadyCode& code, bool has_kernels,
+                              JudgeClient& judge, json& details) {
   const bool wild = kernelbench_row(setup_.options->precision) == nullptr &&
                     may_have_written(prepared.record, code.kind, setup_.device.gpu.has_value());
+  const bool may_race =
+      has_kernels && !setup_.device.gpu && may_have_findings(prepared.record, *setup_.options);
   turn_.work();
   try {
     // The fault may be a write to an input, which has its own outcome. A second run with writable
     // inputs tells.
-    if (wild) {
-      auto again = start_candidate(setup_, code, true, ahead_.take_warm_process());
-      run_evaluation(prepared, code, judge, *again, true, details);
-    }
+    const auto run_again = [&](RunAim aim) {
+      auto again = start_candidate(setup_, code, aim, ahead_.take_warm_process());
+      run_evaluation(prepared, code, judge, *again, aim, details);
+    };
+    if (wild) run_again(RunAim::kWrittenSource);
+    if (may_race) run_again(RunAim::kFindings);
     return judge.healthy();
   } catch (const Error&) {
     return false;
@@ -149,16 +162,19 @@ bool DeviceQueue::look_closer(Prepared& prepared, const ReadyCode& code, JudgeCl
 }
 
 void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, JudgeClient& judge,
-                                 StartedCandidate& candidate, bool find_written_source,
-                                 json& details) {
+                                 StartedCandidate& candidate, RunAim aim, json& details) {
+  double call_limit_s = prepared.call_limit_s;
+  if (aim == RunAim::kFindings)
+    call_limit_s =
+        call_limit_s > 0 ? std::min(call_limit_s, kCheckedCallLimit_s) : kCheckedCallLimit_s;
   const json request{{"kind", to_string(code.kind)},
                      {"plan", to_json(code.plan)},
                      {"pid", candidate.pid()},
                      {"nonce", candidate.nonce()},
                      {"load_limit_s", setup_.options->load_limit_s},
-                     {"builds_late", builds_late(prepared, code)},
+                     {"builds_late", aim != RunAim::kFindings && builds_late(prepared, code)},
                      {"asked_limit_s", setup_.options->call_limit_s},
-                     {"call_limit_s", prepared.call_limit_s},
+                     {"call_limit_s", call_limit_s},
                      {"require_clean", setup_.options->require_clean},
                      {"require_own", setup_.options->require_own},
                      {"all_trials", setup_.options->all_trials},
@@ -166,7 +182,8 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
                      {"has_undefined", !code.undefined_ptx.empty()},
                      {"lifts_veils", setup_.own_kernels.timing.valid()},
                      {"timed", prepared.timed && method_of(*setup_.options).timed},
-                     {"find_written_source", find_written_source}};
+                     {"one_call", aim != RunAim::kVerdict},
+                     {"sources_writable", aim == RunAim::kWrittenSource}};
   judge.start_evaluation(request, candidate.judge_fd());
   const WorkerLimits& limits = setup_.host->limits();
   auto deadline = protocol::Clock::now() + limits.verdict;
@@ -196,7 +213,8 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
       judge.go();
       continue;
     }
-    if (find_written_source && prepared.record.outcome == Outcome::kCrash) {
+    if (aim == RunAim::kFindings) return take_checked_call(prepared, read_answer(message), details);
+    if (aim == RunAim::kWrittenSource && prepared.record.outcome == Outcome::kCrash) {
       if (read_answer(message).record.outcome != Outcome::kIllegalWrite) return;
     }
     const double waited = waits ? waits->share() : 0;

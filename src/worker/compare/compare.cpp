@@ -278,6 +278,20 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
   return pair.result;
 }
 
+void visit_wrong(const at::Tensor& expected, const at::Tensor& got, double tolerance,
+                 const ComparisonRule& rule, const Settle& settle,
+                 const std::function<void(const WrongChunk&)>& visit) {
+  const Pair pair(expected, got);
+  for_each_chunk(expected.numel(), chunk_of(expected), [&](std::int64_t begin, std::int64_t end) {
+    const at::Tensor e = pair.expected.part(begin, end);
+    at::Tensor g = pair.got.part(begin, end);
+    if (settle) g = settle(g, begin);
+    const at::Tensor relative = errors_of(e, g, pair.scale).relative;
+    const at::Tensor wrong = rule.wrong(e, g, relative, tolerance);
+    if (wrong.any().item<bool>()) visit({begin, e, g, wrong, pair.scale});
+  });
+}
+
 std::optional<DeviatingComparison> compare_deviating(const at::Tensor& expected,
                                                      const at::Tensor& got, double tolerance,
                                                      double least_bound) {

@@ -72,6 +72,18 @@ Comparison compare(const at::Tensor& expected, const at::Tensor& got, double tol
                    const ComparisonRule& rule = comparison_rules().front(),
                    const Settle& settle = nullptr);
 
+/// A chunk of an output in which elements are wrong; the tensors have one dimension.
+struct WrongChunk {
+  std::int64_t begin;  ///< its first element
+  at::Tensor expected, got;
+  at::Tensor wrong;  ///< the mask of the wrong elements
+  double scale;      ///< rms(expected), which each element's size is added to
+};
+/// Calls `visit` for each chunk with elements that compare() counts as wrong.
+void visit_wrong(const at::Tensor& expected, const at::Tensor& got, double tolerance,
+                 const ComparisonRule& rule, const Settle& settle,
+                 const std::function<void(const WrongChunk&)>& visit);
+
 /// The result of compare() by the rule "scaled" for an `expected` with non-finite elements.
 /// Non-finite deviations (expected_output.hpp) count as correct.
 struct DeviatingComparison {

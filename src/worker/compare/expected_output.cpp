@@ -9,6 +9,7 @@
 
 #include "kbench/error.hpp"
 #include "worker/compare/element_counts.hpp"
+#include "worker/compare/wrong_pattern.hpp"
 
 namespace kbench::worker {
 namespace {
@@ -154,12 +155,22 @@ at::Tensor ExpectedOutput::settled(const at::Tensor& part, std::int64_t begin) c
 
 Comparison ExpectedOutput::compared(const at::Tensor& got, double tolerance,
                                     const ComparisonRule& rule) const {
-  if (!overflown.defined() && !non_finite) return compare(value, got, tolerance, rule);
   if (rule.in_kernels)
     if (auto found = departing(got, tolerance)) return std::move(found->comparison);
-  return compare(value, got, tolerance, rule, [this](const at::Tensor& part, std::int64_t begin) {
-    return settled(part, begin);
-  });
+  return compare(value, got, tolerance, rule, settle());
+}
+
+Settle ExpectedOutput::settle() const {
+  if (!overflown.defined() && !non_finite) return nullptr;
+  return [this](const at::Tensor& part, std::int64_t begin) { return settled(part, begin); };
+}
+
+std::optional<WrongPattern> ExpectedOutput::pattern(const at::Tensor& got, double tolerance,
+                                                    const ComparisonRule& rule) const {
+  auto found = wrong_pattern(value, got, tolerance, rule, settle());
+  if (!found || !wider.defined()) return found;
+  auto other = wrong_pattern(wider, got, tolerance, rule);
+  return other && other->wrong < found->wrong ? other : found;
 }
 
 std::vector<ExpectedOutput> expected_outputs_of(const std::vector<at::Tensor>& outputs,

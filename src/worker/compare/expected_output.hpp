@@ -70,8 +70,13 @@ struct ExpectedOutput {
   /// compare() of the settled() answer with `value`.
   Comparison compared(const at::Tensor& got, double tolerance,
                       const ComparisonRule& rule = comparison_rules().front()) const;
+  /// wrong_pattern() of the same.
+  std::optional<WrongPattern> pattern(const at::Tensor& got, double tolerance,
+                                      const ComparisonRule& rule) const;
 
  private:
+  /// settled() as compare() takes it; null if it changes nothing.
+  Settle settle() const;
   std::optional<DeviatingComparison> departing(const at::Tensor& got, double tolerance) const;
 };
 

@@ -19,11 +19,6 @@ std::string text_of(const char (&field)[size]) {
   return {field, strnlen(field, size)};
 }
 
-bool same_place(const Finding& a, const Finding& b) {
-  return a.kind == b.kind && a.kernel == b.kernel && a.file == b.file && a.line == b.line &&
-         a.region == b.region;
-}
-
 }  // namespace
 
 ptx::Sanitize sanitize_from_name(std::string_view name) {

@@ -88,6 +88,21 @@ void Evaluation::note_tolerance(std::size_t slot, InputSet& set, const TrialResu
   allowed_error_ = set.expected_outputs()[wrong].allowed(tolerance);
 }
 
+std::optional<WrongPattern> Evaluation::pattern_of(std::size_t slot, InputSet& set,
+                                                   const TrialResult& result) {
+  const auto outputs = outputs_in(slot);
+  if (!result.first_wrong || result.first_wrong->output >= outputs.size()) return std::nullopt;
+  const std::size_t output = result.first_wrong->output;
+  const ExpectedOutput& expected_output = set.expected_outputs().at(output);
+  const std::string& precision = problem_.options().precision;
+  const double tolerance = tolerance_for(precision, outputs[output].scalar_type());
+  auto pattern =
+      expected_output.pattern(without_ties(slot, output, outputs[output]),
+                              expected_output.allowed(tolerance), comparison_rule(precision));
+  if (pattern) pattern->output = output;
+  return pattern;
+}
+
 std::string Evaluation::error_words(double worst) const {
   if (by_kernelbench_ || !allowed_error_ || !std::isfinite(worst) || worst <= *allowed_error_)
     return {};

@@ -68,7 +68,7 @@ Verdict Evaluation::run() {
     watch.lap("load");
     record.stage = Stage::kCorrectness;
     (this->*steps.trials)();
-    if (request_.find_written_source) return verdict_;
+    if (request_.one_call) return verdict_;
     check_clean();
     check_own();
     run_profile();

@@ -43,8 +43,7 @@ struct EvaluationRequest {
   bool builds_late = false;  ///< the first call may wait for compilers
   double asked_limit_s = 0;  ///< limit of a call by `--timeout`; 0: depends on the reference's time
   double call_limit_s = 0;   ///< a lower limit of a call, as from a plan; 0: none
-  bool find_written_source =
-      false;                   ///< a second run after a crash, to find the input that was written
+  bool one_call = false;     ///< make one more call after a failure, without a verdict
   bool require_clean = false;  ///< reject a candidate with a flag that is_unclean
   bool require_own = false;    ///< reject a candidate unless only its own kernels compute
   bool all_trials = false;     ///< run all trials even after a clear failure
@@ -246,6 +245,9 @@ class Evaluation {
   bool reads_unwritten(std::size_t slot, const std::vector<at::Tensor>& first);
   /// Makes calls with the kinds of memory contents that no compared call has had.
   void run_poisons_left();
+  /// The places and the kind of error of the wrong elements, while the outputs are in memory.
+  std::optional<WrongPattern> pattern_of(std::size_t slot, InputSet& set,
+                                         const TrialResult& result);
   /// Notes the data of a wrong result for decide_mismatch(), while its outputs are in memory.
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
@@ -454,6 +456,7 @@ class Evaluation {
   bool unwritten_ = false;        ///< is_unwritten() of the first wrong result
   bool reads_unwritten_ = false;  ///< reads_unwritten() of the first wrong trial
   PoisonOrder poisons_;
+  std::optional<WrongPattern> wrong_pattern_;  ///< of the first wrong result
   double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
   bool called_ = false;      ///< a call has ended
   bool as_built_ = false;    ///< a module's weights are what its constructor made

@@ -159,7 +159,7 @@ class Judge {
     evaluation.builds_late = request.at("builds_late");
     evaluation.asked_limit_s = request.at("asked_limit_s");
     evaluation.call_limit_s = request.at("call_limit_s");
-    evaluation.find_written_source = request.at("find_written_source");
+    evaluation.one_call = request.at("one_call");
     evaluation.require_clean = request.at("require_clean");
     evaluation.require_own = request.at("require_own");
     evaluation.all_trials = request.at("all_trials");
@@ -169,7 +169,8 @@ class Judge {
     evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();
-    if (evaluation.find_written_source) problem_->redraw(true);
+    const bool sources_writable = request.at("sources_writable");
+    if (sources_writable) problem_->redraw(true);
     Verdict verdict;
     {
       Evaluation running(
@@ -178,7 +179,7 @@ class Judge {
           [this] { wait_for_go(); }, &baselines_);
       verdict = running.run();
     }
-    if (request.at("find_written_source").get<bool>())
+    if (sources_writable)
       name_written_source(verdict.record);
     else if (verdict.record.cause == kNoRoom || (verdict.record.outcome != Outcome::kCorrect &&
                                                  !problem_->first_changed_source().empty()))

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <random>
 
+#include "worker/compare/wrong_pattern.hpp"
 #include "worker/judge/evaluation.hpp"
 
 // Checks the outputs of timed calls, after each block and after the last one.
@@ -54,9 +55,11 @@ void Evaluation::check_timed_output(std::size_t slot) {
   refuse_old_outputs(slot, result, repeated_outputs_);
   if (settles_timed(slot, result)) return;
   refuse_timed_shortcut(slot, result);
+  const auto pattern = pattern_of(slot, problem_.slot_set(slot), result);
   throw CandidateFailure{
       Outcome::kMismatch, "timed_output",
-      fmt::format("{} elements are wrong in the output of a timed call", result.wrong_elements)};
+      fmt::format("{} elements are wrong in the output of a timed call{}", result.wrong_elements,
+                  pattern ? fmt::format(" ({})", to_text(*pattern)) : std::string())};
 }
 
 }  // namespace kbench::worker

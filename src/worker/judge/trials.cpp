@@ -8,12 +8,22 @@
 
 #include "worker/compare/compare.hpp"
 #include "worker/compare/element_counts.hpp"
+#include "worker/compare/wrong_pattern.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/reference/judging.hpp"
 
 // The part of an evaluation that decides if answers are right: trials, input distributions and
 // repeated calls.
 namespace kbench::worker {
+namespace {
+
+/// ": the last 128 elements", where two answers differ; empty if they are no regular places.
+std::string places_words(const at::Tensor& first, const at::Tensor& again, double tolerance) {
+  const auto pattern = wrong_pattern(first, again, tolerance);
+  return pattern && !pattern->where.empty() ? ": " + pattern->where : std::string();
+}
+
+}  // namespace
 
 JudgedAnswer Evaluation::judge_outputs(std::size_t slot, InputSet& set) {
   std::vector<AnsweredTensor> answer;
@@ -59,7 +69,7 @@ void Evaluation::run_trials() {
     else
       call_on_next_poison(slot);
     watch_->lap(trial == 0 ? "first_call" : "call");
-    if (request_.find_written_source) return;
+    if (request_.one_call) return;
     check_red_zones(slot);
     auto result = judge_outputs(slot, set);
     const bool is_exact =
@@ -217,6 +227,7 @@ bool Evaluation::run_distribution(std::size_t slot, const std::string& distribut
   flag_deviations(slot, set);
   if (wrong && settles_distribution(slot, distribution, results.front())) {
     norm_error_ = norm_error;
+    if (!mismatched) wrong_pattern_.reset();
     return mismatched;
   }
   mismatched = mismatched || wrong;
@@ -271,8 +282,10 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
       if (difference.wrong_elements > 0)
         throw CandidateFailure{
             Outcome::kNondeterministic, "repeated_call",
-            fmt::format("{} elements of output {} differ between two calls on the same input",
-                        difference.wrong_elements, output)};
+            fmt::format("{} elements of output {} differ between two calls on the same input{}",
+                        difference.wrong_elements, output,
+                        places_words(without_ties(slot, output, first[output]),
+                                     without_ties(slot, output, again[output]), tolerance))};
       auto& flags = verdict_.record.flags;
       if (std::ranges::find(flags, "nondeterministic_bits") == flags.end())
         flags.emplace_back("nondeterministic_bits");
@@ -283,7 +296,10 @@ void Evaluation::check_repeatable(std::size_t slot, bool mismatched) {
 
 void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& result,
                             bool is_first) {
-  if (is_first) unwritten_ = is_unwritten(slot, result);
+  if (is_first) {
+    wrong_pattern_ = pattern_of(slot, set, result);
+    unwritten_ = is_unwritten(slot, result);
+  }
   note_tolerance(slot, set, result, is_first);
   const auto outputs = outputs_in(slot);
   for (std::size_t i = 0; i < outputs.size(); ++i) {
@@ -295,8 +311,8 @@ void Evaluation::note_wrong(std::size_t slot, InputSet& set, const TrialResult& 
 
 void Evaluation::decide_mismatch(std::size_t slot) {
   double worst = 0;
-  const TrialResult* first = nullptr;
-  for (const auto& result : verdict_.record.correctness) {
+  TrialResult* first = nullptr;
+  for (auto& result : verdict_.record.correctness) {
     worst = std::max(worst, result.max_rel_error.value_or(0));
     if (first == nullptr && result.wrong_elements > 0) first = &result;
   }
@@ -312,6 +328,9 @@ void Evaluation::decide_mismatch(std::size_t slot) {
       first->distribution == kDrawnDistribution
           ? fmt::format("trial {}", first->trial)
           : fmt::format("the input distribution {}", first->distribution.str());
+  first->wrong_pattern = wrong_pattern_;
+  const std::string pattern =
+      wrong_pattern_ ? fmt::format(" ({})", to_text(*wrong_pattern_)) : std::string();
   const bool unwritten = row == nullptr && unwritten_;
   const std::string why =
       (reads_unwritten_ ? ", and change with the contents of memory that the call has not written"
@@ -321,11 +340,11 @@ void Evaluation::decide_mismatch(std::size_t slot) {
                                  : unwritten    ? "not_written"
                                                 : "wrong_values";
   throw CandidateFailure{Outcome::kMismatch, std::string(cause),
-                         fmt::format("{} elements are {} in {}{}", first->wrong_elements,
+                         fmt::format("{} elements are {} in {}{}{}", first->wrong_elements,
                                      row != nullptr ? "beyond the tolerance"
                                      : unwritten    ? "not written by the call"
                                                     : "wrong",
-                                     where, why)};
+                                     where, pattern, why)};
 }
 
 }  // namespace kbench::worker
