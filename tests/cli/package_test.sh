@@ -67,7 +67,7 @@ export KBENCH_HOME=$scratch/home
 "$kbench" eval --help >/dev/null || fail "it has no help before the set-up"
 [[ ! -e $KBENCH_HOME ]] || fail "help sets the machine up"
 export KBENCH_PYTHON=$python
-"$kbench" list level1/2_RowNorm --json | grep -q '"level1/2_RowNorm"' || fail "list does not work after the set-up"
+"$kbench" list level1/2_RowNorm --format json | grep -q '"level1/2_RowNorm"' || fail "list does not work after the set-up"
 placed=$(echo "$KBENCH_HOME"/build/*/py*/bin)
 [[ -e $placed/torch/libtorch.so ]] || fail "the copy of the worker has no link to libtorch"
 readelf --dynamic "$placed/kbench-worker" | grep -qF "\$ORIGIN/torch" || fail "the worker does not search that link"

@@ -69,7 +69,9 @@ def saved(page):
             file, data = [pathlib.Path(folder) / (chart.replace("chart-", "") + "." + kind) for kind in ["svg", "csv"]]
             for saved_file in [file, data]:
                 page.driver.find_element(By.CSS_SELECTOR, "#%s .save%s" % (chart, saved_file.suffix)).click()
-                until(saved_file.exists, "%s is not saved" % saved_file.name)
+                # The browser makes an empty file first, and drops a download that begins meanwhile.
+                until(lambda: saved_file.exists() and saved_file.stat().st_size > 0,
+                      "%s is not saved" % saved_file.name)
             with data.open(encoding="utf-8", newline="") as text:
                 rows = list(csv.reader(text))
             check(len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])}, "%s has the rows %s" % (data.name, rows[:3]))
