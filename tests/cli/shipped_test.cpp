@@ -85,8 +85,9 @@ TEST_P(Shipped, WrongCandidatesGetTheOutcomeOfTheirName) {
     EXPECT_FALSE(record.message.empty()) << candidate;
     EXPECT_FALSE(record.timing.has_value()) << candidate;
     outcomes.insert(std::string(to_string(record.outcome)));
-    if (GetParam() == "cpu" && candidate.ends_with("last_writer_wins.cu"))
+    if (GetParam() == "cpu" && candidate.ends_with("last_writer_wins.cu")) {
       EXPECT_EQ(record.checked_again, "found") << record.message;
+    }
   }
   EXPECT_EQ(judged, count_sources(kCandidates / "wrong"));
   EXPECT_THAT(outcomes, testing::IsSupersetOf({"compile_failure", "mismatch", "wrong_shape",
