@@ -270,21 +270,20 @@ TEST(NearTolerance, IsSettledForAllCallsOnOneInput) {
   EXPECT_THAT(run.of("first.py").flags, Contains("near_tolerance"));
 }
 
+/// off_in() for a problem whose rounding errors are large, unless its inputs are small integers.
+const std::string kCosine = "torch.cos(x * 16000.0) + 2";
+std::string cosine_off_in(const std::string& when, double tolerances) {
+  std::string text = off_in(when, tolerances, 1);
+  constexpr std::string_view kTerm = "torch.tanh(x) + 2";
+  return text.replace(text.find(kTerm), kTerm.size(), kCosine);
+}
+
 /// The reference multiplies small integers exactly, but would round almost all other numbers. Its
 /// error with these inputs is no measure for an answer that multiplies in another way.
 TEST(NearTolerance, TheReferenceMayBeRightByLuck) {
   const JudgedRun run(
-      {{"set/level1/1_Cosine.py",
-        problem_of("torch.cos(x * 16000.0) + 2", "torch.randint(1, 17, (40, 50)).float()")},
-       {"candidates/me/1_Cosine/near.py", R"(import torch
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        y = torch.cos(x * 16000.0) + 2
-        y.view(-1)[0] *= 1 + 1.5e-4 * 2
-        return y
-)"}},
+      {{"set/level1/1_Cosine.py", problem_of(kCosine, "torch.randint(1, 17, (40, 50)).float()")},
+       {"candidates/me/1_Cosine/near.py", cosine_off_in("True", 1.5)}},
       {"--trials", "1", "--no-distributions", "--timing", "none"});
   EXPECT_EQ(to_string(run.of("near.py").outcome), "correct") << run.of("near.py").message;
   EXPECT_THAT(run.of("near.py").flags, Contains("near_tolerance"));
@@ -292,16 +291,10 @@ class ModelNew(torch.nn.Module):
 
 /// The second call repeats the first one.
 TEST(NearTolerance, RepeatedCallsMayDifferByWhatARightAnswerMayBeOff) {
-  const auto module = [](double tolerances) {
-    std::string text = off_in("calls == 2", tolerances, 1);
-    const std::string_view kTerm = "torch.tanh(x) + 2";
-    return text.replace(text.find(kTerm), kTerm.size(), "torch.cos(x * 16000.0) + 2");
-  };
-  const JudgedRun run(
-      {{"set/level1/1_Cosine.py", problem_of("torch.cos(x * 16000.0) + 2", "torch.randn(40, 50)")},
-       {"candidates/me/1_Cosine/little.py", module(1.5)},
-       {"candidates/me/1_Cosine/much.py", module(100)}},
-      {"--no-distributions", "--timing", "none"});
+  const JudgedRun run({{"set/level1/1_Cosine.py", problem_of(kCosine, "torch.randn(40, 50)")},
+                       {"candidates/me/1_Cosine/little.py", cosine_off_in("calls == 2", 1.5)},
+                       {"candidates/me/1_Cosine/much.py", cosine_off_in("calls == 2", 100)}},
+                      {"--no-distributions", "--timing", "none"});
   EXPECT_EQ(to_string(run.of("little.py").outcome), "correct") << run.of("little.py").message;
   EXPECT_THAT(run.of("little.py").flags, Contains("nondeterministic_bits"));
   EXPECT_EQ(to_string(run.of("much.py").outcome), "nondeterministic");
