@@ -43,7 +43,7 @@ constexpr FlagRow kFlags[] = {
      "a kernel reads a register that differs between the executor and a GPU", "judge it on a GPU"},
     {"host_busy", kMachine,
      "no times: host code of the candidate waited for a processor most of the time",
-     "run fewer programs beside it"},
+     "run fewer programs at the same time"},
     {"init_arguments_incomplete", kProblem,
      "not all of the problem's init arguments could be sent to the module unchanged",
      "use numbers, texts, tensors and containers of them as init arguments"},

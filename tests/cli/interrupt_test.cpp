@@ -104,7 +104,7 @@ TEST(Interrupted, ByASignalThatComesTwiceItTellsWhereTheRecordsAre) {
               HasSubstr("kbench: interrupted"));
 }
 
-TEST(Interrupted, AStreamTellsHowManyWereJudgedAndHowToGoOn) {
+TEST(Interrupted, AStreamSaysHowManyWereJudgedAndHowToGoOn) {
   const TempFolder folder;
   const auto problem = folder.write("level1/1_AddOne.py", add_one_problem(100));
   const auto errors = folder.path() / "errors.txt";

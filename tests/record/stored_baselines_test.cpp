@@ -271,7 +271,7 @@ TEST(BaselineCandidates, AreAtNoOtherPaceForATimeOutOfAFile) {
   EXPECT_NEAR(record.speedup[0].value, 3, 1e-9);
 }
 
-TEST(BaselineCandidates, AreNeverAskedOfTheJudgeButWhatTellsThePaceIs) {
+TEST(BaselineCandidates, AreNeverAskedOfTheJudgeButTheCommonBaselineIs) {
   EXPECT_THAT(StoredBaselines().missing(candidate(), {"candidate:main", "compile"}),
               ElementsAre("compile"));
   EXPECT_THAT(StoredBaselines().missing(candidate(), {"candidate:main"}), ElementsAre("eager"));

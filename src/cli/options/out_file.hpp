@@ -10,7 +10,7 @@ namespace kbench::cli {
 /// with `resume`, STEM.jsonl.
 std::filesystem::path choose_out(const std::string& out, const std::string& stem, bool resume);
 
-/// Tells how many things ("candidate") an interrupted run has finished, and how to go on with it.
+/// Says how many things ("candidate") an interrupted run has finished, and how to go on with it.
 /// `out` is empty if their results are in no file. Returns the exit code.
 int interrupted(std::size_t finished, const char* thing, const std::filesystem::path& out);
 

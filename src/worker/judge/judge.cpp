@@ -238,7 +238,7 @@ class Judge {
     record.message = fmt::format("the candidate wrote to {}, which is read-only", changed);
   }
 
-  /// Tells the driver that timing is next. Returns when the driver answers that no other process
+  /// Informs the driver that timing is next. Returns when the driver answers that no other process
   /// starts work on the device.
   void wait_for_go() {
     send(MessageType::kPhase, {{"phase", "timing"}});
