@@ -11,6 +11,7 @@ where they are missing.
 import argparse
 import concurrent.futures
 import csv
+import io
 import json
 import pathlib
 import re
@@ -61,31 +62,42 @@ def charts(page):
                        chart) > 10, "%s says nothing to who cannot see it" % chart)
 
 
+# What the button of one chart would save: [the file's name, its text]. The browser's own downloads
+# are left out: on a busy machine they may get lost.
+SAVED = """
+  const [chart, kind, done] = arguments;
+  const [click, create] = [HTMLAnchorElement.prototype.click, URL.createObjectURL];
+  let blob;
+  URL.createObjectURL = (given) => { blob = given; return create.call(URL, given); };
+  HTMLAnchorElement.prototype.click = function () { blob.text().then((text) => done([this.download, text])); };
+  try {
+    document.querySelector('#' + chart + ' .save.' + kind).click();
+  } finally {
+    [HTMLAnchorElement.prototype.click, URL.createObjectURL] = [click, create];
+  }
+"""
+
+
 def saved(page):
     """Each chart's SVG file has the page's marks, and their styles as attributes; its CSV file has rows of one width."""
-    with tempfile.TemporaryDirectory(prefix="kbench_saved_") as folder:
-        page.driver.execute_cdp_cmd("Browser.setDownloadBehavior", {"behavior": "allow", "downloadPath": folder})
-        for chart in page.run("return kbench.shownCharts().map((chart) => chart.id)"):
-            file, data = [pathlib.Path(folder) / (chart.replace("chart-", "") + "." + kind) for kind in ["svg", "csv"]]
-            for saved_file in [file, data]:
-                page.driver.find_element(By.CSS_SELECTOR, "#%s .save%s" % (chart, saved_file.suffix)).click()
-                # The browser makes an empty file first, and drops a download that begins meanwhile.
-                until(lambda: saved_file.exists() and saved_file.stat().st_size > 0,
-                      "%s is not saved" % saved_file.name)
-            with data.open(encoding="utf-8", newline="") as text:
-                rows = list(csv.reader(text))
-            check(len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])}, "%s has the rows %s" % (data.name, rows[:3]))
-            check(not any(cell.startswith("=") or "\x1b" in cell for row in rows for cell in row), "%s has what a program would obey" % data.name)
-            elements = list(xml.parse(file).iter())
-            found = [[e.get("fill"), e.get("stroke", "none")] for e in elements
-                     if {"marks", "curve"} & set(e.get("class", "").split())]
-            shown = page.run("return [...document.querySelectorAll('#' + arguments[0] + ' svg :is(.marks, .curve)')]"
-                             ".map((e) => getComputedStyle(e)).map((style) => [style.fill, style.stroke])"
-                             ".filter(([fill, stroke]) => fill !== 'rgba(0, 0, 0, 0)' || stroke !== 'none')", chart)
-            check(found == shown, "the file of %s has the marks %s, not %s" % (chart, found, shown))
-            check(found or any(e.tag.endswith("}image") for e in elements), "the file of %s shows nothing" % chart)
-            title = page.run("return document.querySelector('#' + arguments[0] + ' figcaption').childNodes[1].data", chart)
-            check(title in [e.text for e in elements], "the file of %s has no title" % chart)
+    for chart in page.run("return kbench.shownCharts().map((chart) => chart.id)"):
+        texts = {}
+        for kind in ["svg", "csv"]:
+            name, texts[kind] = page.driver.execute_async_script(SAVED, chart, kind)
+            check(name == chart.replace("chart-", "") + "." + kind, "%s is saved as %s" % (chart, name))
+        rows = list(csv.reader(io.StringIO(texts["csv"], newline="")))
+        check(len(rows) > 1 and {len(row) for row in rows} == {len(rows[0])}, "the data of %s have the rows %s" % (chart, rows[:3]))
+        check(not any(cell.startswith("=") or "\x1b" in cell for row in rows for cell in row), "the data of %s have what a program would obey" % chart)
+        elements = list(xml.fromstring(texts["svg"]).iter())
+        found = [[e.get("fill"), e.get("stroke", "none")] for e in elements
+                 if {"marks", "curve"} & set(e.get("class", "").split())]
+        shown = page.run("return [...document.querySelectorAll('#' + arguments[0] + ' svg :is(.marks, .curve)')]"
+                         ".map((e) => getComputedStyle(e)).map((style) => [style.fill, style.stroke])"
+                         ".filter(([fill, stroke]) => fill !== 'rgba(0, 0, 0, 0)' || stroke !== 'none')", chart)
+        check(found == shown, "the file of %s has the marks %s, not %s" % (chart, found, shown))
+        check(found or any(e.tag.endswith("}image") for e in elements), "the file of %s shows nothing" % chart)
+        title = page.run("return document.querySelector('#' + arguments[0] + ' figcaption').childNodes[1].data", chart)
+        check(title in [e.text for e in elements], "the file of %s has no title" % chart)
 
 
 def table(page):
