@@ -4,7 +4,6 @@
 #include <array>
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
@@ -100,50 +99,23 @@ struct SideTiming {
   MaybeNumber q1_ms = {}, q3_ms = {};  ///< quartiles; none in files of older versions
   /// 95 % interval of the median by a bootstrap over blocks; none if it is not known.
   MaybeNumber lo_ms = {}, hi_ms = {};
-  /// Median time that a caller waits for the result of a call on an idle device, by the host's
-  /// clock, including the launch. None if `bounds` has it, or if it was not measured.
+  /// Median time that a caller waits for one call, by the judge's clock. None without a GPU.
   MaybeNumber wall_ms = {};
   /// From the GPU's own records of more calls. `span_ms`: from the first start of a call's work to
   /// the last end. `busy_ms`: the part of it in which any of the work ran.
   MaybeNumber span_ms = {}, busy_ms = {};
 };
 
-/// A subject's reported time and the judge's wall-clock bound on it: medians, in milliseconds of a
-/// call.
-struct SideBound {
-  double told_ms = 0;      ///< reported by the candidate's process; for a baseline, by the judge
-  double bound_ms = 0;     ///< median over blocks: wall time per call, less the overhead
-  double overhead_ms = 0;  ///< wall time of a call outside of its own work
-  std::int64_t blocks = 0;
-  MaybeNumber told_lo_ms = {}, told_hi_ms = {};  ///< 95 % interval of told_ms
-};
-
-/// Times of baselines by another method than that of the record.
-struct OtherTimes {
-  Interned method;
-  std::map<Interned, SideTiming> sides;
-  MaybeNumber overhead_ms = {};  ///< already subtracted from `sides`, as in Timing
-};
+/// Timing::method of calls that were queued behind the judge's gate.
+inline constexpr const char* kGatedMethod = "gated";
 
 /// How a record was timed, and its times. `sides` holds "candidate" and each baseline by name.
 struct Timing {
-  Interned method;  ///< "events_held_net", "events", "wall"
-  Interned trust;   ///< "own_clock", "bounded", "own_code", "confirmed", "self_reported"
+  Interned method;  ///< "gated", "bounded", "wall", "kb_events"
+  Interned trust;   ///< "own_clock", "bounded", "self_reported"
   std::map<Interned, SideTiming> sides;
-  /// Wall-clock bounds by subject. Empty if the candidate's process runs no host code of its own,
-  /// or if none were taken.
-  std::map<Interned, SideBound> bounds;
-  /// What the method adds to the time of a call's work; already subtracted from `sides`. None if it
-  /// is not known, or if the candidate's process reports its times.
-  MaybeNumber overhead_ms = {};
-  /// Time of an empty kernel by the same method, the overhead included; none if no GPU was timed.
-  MaybeNumber floor_ms = {};
-  /// The baselines' times by the method that is used for kernel candidates. Null except for
-  /// references that `kbench baseline` times on a GPU.
-  std::shared_ptr<const OtherTimes> beside_kernels = {};
 
-  /// True if the times in `sides` include host code: those of calls alone, or wall-clock bounds,
-  /// one for each block, because the candidate's reported times were not confirmed.
+  /// True if the calls were timed one by one, so that the times include host code.
   bool is_bounded() const;
 };
 

@@ -31,11 +31,13 @@ struct Precision {
 };
 std::span<const Precision> precisions();
 
-/// `--score`: the time of a call. "span": from the first start of its work to the last end; "busy":
-/// while any of its work ran; "wall": how long a caller waits.
-inline constexpr const char* kSpanScore = "span";
-inline constexpr const char* kBusyScore = "busy";
-inline constexpr const char* kWallScore = "wall";
+/// One value of `--timing`.
+struct TimingChoice {
+  std::string_view name;
+  std::string_view meaning;
+};
+/// The values of `--timing`; the first is the default.
+std::span<const TimingChoice> timing_choices();
 
 /// The options of `kbench eval`, besides problems and candidates.
 struct EvalOptions {
@@ -43,7 +45,6 @@ struct EvalOptions {
   std::string precision = "native";               ///< a row of precisions(), or KernelBench's
   std::vector<std::string> baselines{"eager"};    ///< names of baselines() and of stored ones
   std::vector<std::string> baseline_files;        ///< from `--baseline-file`
-  bool beside_kernels = false;                    ///< also time baselines by the method for kernels
   std::shared_ptr<const StoredBaselines> stored;  ///< stored times; null: none
   std::string times_hash;  ///< hash of the stored times; --resume needs the same ones
   int trials = 5;
@@ -59,8 +60,7 @@ struct EvalOptions {
   double nvcc_limit_s = 180;  ///< for an extension that needs nvcc
   double load_limit_s = 120;
   double call_limit_s = 0;             ///< 0: max(2 s, 50 × reference), more on the CPU
-  std::string timing = "auto";         ///< a row of timing_methods()
-  std::string score = kSpanScore;      ///< or kBusyScore, kWallScore
+  std::string timing = "auto";         ///< a row of timing_choices()
   double timing_budget_s = 0.5;        ///< for timing, per candidate
   unsigned jobs = 0;                   ///< compilers in parallel; 0: one per core
   unsigned device_queues = 1;          ///< candidates in parallel on a GPU
@@ -79,6 +79,9 @@ struct EvalOptions {
   /// are on Python's or the loader's path.
   std::vector<std::filesystem::path> hidden = {};
 };
+
+/// True unless the run only checks correctness (`--timing none`).
+bool is_timed(const EvalOptions& options);
 
 /// Receives the progress of a run. Called from several threads, one at a time.
 class Observer {

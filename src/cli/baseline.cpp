@@ -4,7 +4,6 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iostream>
-#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <set>
@@ -25,7 +24,6 @@
 #include "kbench/error.hpp"
 #include "kbench/run.hpp"
 #include "os/installation.hpp"
-#include "protocol/timing_method.hpp"
 #include "record/stored_baselines.hpp"
 #include "score/kernelbench.hpp"
 
@@ -65,44 +63,22 @@ std::string time_text(const std::optional<Measured>& time) {
                      std::max(*time->hi / time->value - 1, 1 - *time->lo / time->value) * 100);
 }
 
-/// The default of an option, for headers that lack it.
-std::string usual(const std::string& option) {
-  return option == "score" ? EvalOptions().score : EvalOptions().timing;
-}
-
-std::optional<Measured> time_beside_kernels(const Record& record, const std::string& baseline) {
-  const OtherTimes* other = record.timing ? record.timing->beside_kernels.get() : nullptr;
-  if (other == nullptr) return std::nullopt;
-  const auto side = other->sides.find(baseline);
-  return side == other->sides.end() ? std::nullopt : measured_time(side->second, other->method);
-}
-
-/// Prints a row per problem with the times that --baseline-file would take from the file: those
-/// measured as for modules and, on a GPU, those measured as for kernels.
+/// Prints a row per problem with the times that --baseline-file would take from the file.
 void print_times(const RunFile& run, const std::filesystem::path& file,
                  const EvalOptions& options) {
   const std::vector<std::string>& baselines = options.baselines;
   StoredBaselines stored;
   stored.add(run, file, options.cold_cache ? "cold" : "warm");
-  const bool on_gpu = std::ranges::any_of(run.records, [](const Record& record) {
-    return record.timing && record.timing->beside_kernels;
-  });
   std::vector<std::vector<std::string>> rows = {{"Problem"}};
   std::set<std::size_t> right;
-  const auto head = [&](const std::string& text) {
-    right.insert(rows[0].size());
-    rows[0].push_back(text);
-  };
   for (const std::string& name : baselines) {
-    head(name);
-    if (on_gpu) head("for kernels");
+    right.insert(rows[0].size());
+    rows[0].push_back(name);
   }
   for (const Record& record : run.records) {
     rows.push_back({record.problem.str()});
-    for (const std::string& name : baselines) {
+    for (const std::string& name : baselines)
       rows.back().push_back(time_text(stored.time_of(record, name)));
-      if (on_gpu) rows.back().push_back(time_text(time_beside_kernels(record, name)));
-    }
     if (!record.timing) rows.back().push_back(record.message);
   }
   std::cout << table_text(rows, right, kWidestName, output_width());
@@ -118,7 +94,7 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
   const auto out = choose_out(arguments.out, "baseline", arguments.resume);
   Progress progress(arguments.quiet);
   EvalRun run(installation, options, progress, cancel_fd);
-  check_baselines(options, run);
+  check_baselines(options);
   std::vector<Candidate> candidates, todo;
   std::vector<ManifestEntry> manifest;
   for (const Problem& problem : problems) {
@@ -129,15 +105,11 @@ int measure(const BaselineArguments& arguments, int cancel_fd) {
   if (arguments.resume && std::filesystem::exists(out)) {
     const RunFile before = read_run(out);
     for (const RunHeader& header : before.headers)
-      for (const auto& [option, now] : std::map<std::string, std::string>{
-               {"l2", arguments.l2}, {"timing", options.timing}, {"score", options.score}})
-        if (const std::string then =
-                header.options.value(option, option == "l2" ? now : usual(option));
-            then != now)
-          throw UsageError(
-              fmt::format("{} holds times measured with --{} {}, and this run has {}: name another "
-                          "file with --out",
-                          out.string(), option, then, now));
+      if (const std::string then = header.options.value("l2", arguments.l2); then != arguments.l2)
+        throw UsageError(
+            fmt::format("{} holds times measured with --l2 {}, and this run has {}: name another "
+                        "file with --out",
+                        out.string(), then, arguments.l2));
     known = resumable_keys(before);
   }
   for (std::size_t i = 0; i < problems.size(); ++i)
@@ -184,10 +156,8 @@ Subcommand add_baseline(CLI::App& app) {
   command->add_flag("--quiet", arguments->quiet, "no progress");
   const auto run_it = [arguments, command] {
     arguments->options.cold_cache = arguments->l2 == "cold";
-    arguments->options.beside_kernels = true;
     take_judging_options(*command, arguments->judging, arguments->options);
-    check_score(arguments->options);
-    if (!find_timing_method(arguments->options.timing)->timed)
+    if (!is_timed(arguments->options))
       throw UsageError("kbench baseline measures times and cannot be combined with --timing none");
     if (kernelbench_row(arguments->options.precision) != nullptr)
       throw UsageError("--kb-compat has no baseline times: import KernelBench's times instead");

@@ -154,7 +154,6 @@ Subcommand add_eval(CLI::App& app) {
     take_judging_options(*command, arguments->judging, arguments->options);
     arguments->sanitize_given = command->count("--sanitize") > 0;
     take_baseline_files(arguments->options);
-    check_score(arguments->options);
     take_profile(arguments->profile, arguments->options);
     arguments->command_line = own_command_line();
     const bool stream =

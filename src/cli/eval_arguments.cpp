@@ -6,29 +6,22 @@
 #include <algorithm>
 
 #include "kbench/error.hpp"
-#include "protocol/timing_method.hpp"
 #include "report/gate/gate.hpp"
 #include "run/devices.hpp"
 
 namespace kbench::cli {
 namespace {
 
-/// Throws UsageError for GPU timing options, because the CPU has one timing method.
-void check_gpu_timing(const EvalOptions& options) {
-  if (!options.ncu.empty())
-    throw UsageError("--profile ncu profiles kernels on a GPU, and this run is on the CPU");
-  const bool by_gpu = find_timing_method(options.timing)->by_gpu;
-  if (by_gpu || options.score != kSpanScore)
-    throw UsageError(fmt::format("{} chooses among times of a GPU, and this run is on the CPU",
-                                 by_gpu ? fmt::format("--timing {}", options.timing) : "--score"));
-}
-
-/// On a GPU, rejects options that need the CPU executor, before anything runs.
+/// Rejects options that need the other kind of device, before anything runs.
 void check_watching(const EvalOptions& options, bool sanitize_given, const EvalRun& run) {
   if (options.require_clean && options.sanitize == "none")
     throw UsageError("--require clean needs a sanitizer: give --sanitize memory or --sanitize all");
   const QueueDevice& device = run.devices().front();
-  if (!device.gpu) return check_gpu_timing(options);
+  if (!device.gpu) {
+    if (!options.ncu.empty())
+      throw UsageError("--profile ncu profiles kernels on a GPU, and this run is on the CPU");
+    return;
+  }
   if (options.require_clean)
     throw UsageError(fmt::format(
         "--require clean needs the sanitizers of the CPU executor, and this run is on {}: give "
@@ -42,7 +35,7 @@ void check_watching(const EvalOptions& options, bool sanitize_given, const EvalR
 /// Throws UsageError if a gate can never be met on this device, or has no problem.
 void check_gates(const EvalArguments& arguments, const std::vector<Problem>& problems,
                  const EvalRun& run) {
-  const bool is_timed = find_timing_method(arguments.options.timing)->timed;
+  const bool timed = is_timed(arguments.options);
   const bool on_gpu = run.devices().front().gpu.has_value();
   if (!on_gpu) check_on_cpu(fail_on_of(arguments.report));
   for (const auto& argument : arguments.report.gates) {
@@ -51,11 +44,11 @@ void check_gates(const EvalArguments& arguments, const std::vector<Problem>& pro
         std::ranges::find(problems, gate.level, &Problem::level) == problems.end())
       throw UsageError(
           fmt::format("--fail-under {}: the run has no problem of level {}", argument, gate.level));
-    if (gate.metric.needs_speedup() && !(on_gpu && is_timed))
+    if (gate.metric.needs_speedup() && !(on_gpu && timed))
       throw UsageError(fmt::format(
           "--fail-under {}: {} needs the times of a GPU, and this run {}: gate on correct, fast_0 "
           "or pass@1",
-          argument, gate.metric.name(), is_timed ? "is on the CPU" : "takes none (--timing none)"));
+          argument, gate.metric.name(), timed ? "is on the CPU" : "takes none (--timing none)"));
   }
 }
 
@@ -75,7 +68,7 @@ std::vector<ManifestEntry> manifest_of(const std::vector<Candidate>& candidates,
 void check_before_run(const EvalArguments& arguments, const std::vector<Problem>& problems,
                       const EvalRun& run) {
   check_watching(arguments.options, arguments.sanitize_given, run);
-  check_baselines(arguments.options, run);
+  check_baselines(arguments.options);
   check_gates(arguments, problems, run);
 }
 

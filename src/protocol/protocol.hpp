@@ -58,7 +58,8 @@ enum class MessageType : std::uint16_t {
   // judge → candidate
   kBuffers = 64,  ///< BufferEntry[]; a descriptor for each shared object that has the buffers
   kCall,          ///< CallBody, then the state of random generators, if there is one
-  kTime,          ///< TimeBody and then its set indices (std::uint32_t each)
+  kTime,          ///< TimeBody and then its set indices (std::uint32_t each): calls whose time
+                  ///< the judge takes, or whose records it wants
   kModel,         ///< ModelBody: builds a module's model for an input set; answered with kMapped
   kGate,   ///< GateBody; descriptors: a page with GateWords, memory for outputs; answered with
            ///< kMapped
@@ -68,7 +69,8 @@ enum class MessageType : std::uint16_t {
   kLoaded = 80,  ///< empty: code is loaded, ready for buffers
   kMapped,       ///< empty; as the answer to kModel a BuiltBody
   kCalled,       ///< CalledBody and then its FindingBody[]: the call ended, the device is idle
-  kTimes,        ///< double[]: milliseconds of each call, in order; a CalledBody if traced
+  kTimes,        ///< double[]: span and busy milliseconds of each call by the GPU's records, or by
+                 ///< KernelBench's rules the time of each; then a CalledBody if traced
   kFailed,       ///< FailedBody, FindingBody[]: the candidate's own failure
   kProfiled,     ///< ProfiledBody, LaunchCounts[], OperatorCounts[]: answer to a counted kCall
   kQueued,       ///< QueuedBody, OutputPlace[]: answer to kQueue
@@ -209,41 +211,22 @@ struct OperatorCounts {
 /// The most operators that are reported for a call.
 inline constexpr std::size_t kMaxProfileOperators = 2048;
 
-/// The clock that times a call.
-enum class TimeClock : std::uint32_t {
-  kEvents,  ///< the device's own method
-  kHost,    ///< the host's clock, each call on an idle device
-  kDevice,  ///< a GPU's records of its work: two times a call, span and busy; none if it has
-            ///< no records
-  kGate,    ///< the judge's own clock, with the calls of a block queued behind its gate
-};
-
 struct TimeBody {
-  std::uint32_t calls;       ///< number of set indices that follow
-  std::uint32_t cold_cache;  ///< 1: flush the L2 before each call
-  double limit_s = 0;        ///< limit of all calls together, as in CallBody
-  std::uint32_t looks = 0;   ///< 1: traces and reports the work as in a kCall
-  std::uint32_t held = 0;    ///< 1: blocked stream until a call is queued; HeldBody ends the answer
-  TimeClock clock = TimeClock::kEvents;
-  std::uint32_t veiled = 0;     ///< 1: encrypted inputs; a VeilKey for each set index follows
-  double lead_ms = 0;           ///< how long the gate keeps the device busy while a call is queued
+  std::uint32_t calls;          ///< number of set indices that follow
+  std::uint32_t cold_cache;     ///< 1: flush the L2 before each call
+  double limit_s = 0;           ///< limit of all calls together, as in CallBody
+  std::uint32_t looks = 0;      ///< 1: traces and reports the work as in a kCall
+  std::uint32_t records = 0;    ///< 1: answers with the GPU's records of each call
   std::uint32_t poison = 0xff;  ///< as in CallBody, before each call
   std::uint32_t reserved = 0;
 };
 
-/// The encryption key of an input set. The inputs are decrypted just before their call, so no
-/// earlier call can compute from them on the device.
+/// The encryption key of an input set. The judge decrypts the inputs when the process that queued
+/// their calls has stopped, so no work can compute from them earlier.
 struct VeilKey {
-  std::uint64_t key = 0, nonce = 0;  ///< both 0: the set is not encrypted
-  bool is_none() const { return key == 0 && nonce == 0; }
+  std::uint64_t key = 0, nonce = 0;
   /// The key of input `n` of the plan (BoundTensor::index).
   VeilKey of_input(std::size_t n) const { return {key, nonce ^ (std::uint64_t{n} << 32)}; }
-};
-
-/// Ends the answer to a kTime with a blocked stream.
-struct HeldBody {
-  std::uint32_t failed;  ///< 1: the stream could not be blocked for a call
-  std::uint32_t reserved = 0;
 };
 
 /// The words of a page that the judge, a candidate's process and the GPU share. Each holds the

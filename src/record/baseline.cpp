@@ -9,21 +9,10 @@ namespace {
 constexpr Baseline kBaselines[] = {
     {.name = "eager", .meaning = "the reference as PyTorch runs it"},
     {.name = "eager_tf32", .meaning = "the same with TF32", .tf32 = true},
-    {.name = "compile", .meaning = "through torch.compile", .prepared = true},
-    {.name = "compile_reduce_overhead",
-     .meaning = "torch.compile, mode reduce-overhead",
-     .prepared = true},
-    {.name = "compile_max_autotune",
-     .meaning = "torch.compile, mode max-autotune",
-     .prepared = true},
+    {.name = "compile", .meaning = "through torch.compile", .compile_mode = "default"},
     {.name = "compile_max_autotune_no_cudagraphs",
      .meaning = "torch.compile, mode max-autotune-no-cudagraphs",
-     .prepared = true},
-    {.name = "cuda_graph",
-     .meaning = "eager, captured once and replayed as a CUDA graph",
-     .prepared = true,
-     .of_inputs = true,
-     .needs_gpu = true},
+     .compile_mode = "max-autotune-no-cudagraphs"},
 };
 
 }  // namespace

@@ -13,10 +13,10 @@ inline constexpr const char* kBestBaseline = "best";
 struct Baseline {
   std::string_view name;
   std::string_view meaning;
-  bool prepared = false;   ///< compiled or captured before it can be timed
-  bool of_inputs = false;  ///< prepared for the inputs of one call, not only for their shapes
-  bool tf32 = false;       ///< with TF32, even if the precision row has none
-  bool needs_gpu = false;
+  bool tf32 = false;                   ///< with TF32, even if the precision row has none
+  std::string_view compile_mode = {};  ///< of torch.compile; empty: not compiled
+
+  bool is_compiled() const { return !compile_mode.empty(); }
 };
 /// The table of baselines: `--baseline` takes their names.
 std::span<const Baseline> baselines();

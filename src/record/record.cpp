@@ -40,41 +40,20 @@ json to_json(const TrialResult& trial) {
   return line;
 }
 
-json to_json(const std::map<Interned, SideTiming>& sides) {
-  json object = json::object();
-  for (const auto& [name, side] : sides) {
-    object[name] = {
-        {"median_ms", number_or_null(side.median_ms)}, {"mean_ms", number_or_null(side.mean_ms)},
-        {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
-        {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
-        {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
-        {"q3_ms", number_or_null(side.q3_ms)},         {"lo_ms", number_or_null(side.lo_ms)},
-        {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)},
-        {"span_ms", number_or_null(side.span_ms)},     {"busy_ms", number_or_null(side.busy_ms)}};
-  }
-  return object;
+json to_json(const SideTiming& side) {
+  return {{"median_ms", number_or_null(side.median_ms)}, {"mean_ms", number_or_null(side.mean_ms)},
+          {"std_ms", number_or_null(side.std_ms)},       {"min_ms", number_or_null(side.min_ms)},
+          {"max_ms", number_or_null(side.max_ms)},       {"count", side.count},
+          {"clock_mhz", number_or_null(side.clock_mhz)}, {"q1_ms", number_or_null(side.q1_ms)},
+          {"q3_ms", number_or_null(side.q3_ms)},         {"lo_ms", number_or_null(side.lo_ms)},
+          {"hi_ms", number_or_null(side.hi_ms)},         {"wall_ms", number_or_null(side.wall_ms)},
+          {"span_ms", number_or_null(side.span_ms)},     {"busy_ms", number_or_null(side.busy_ms)}};
 }
 
 json to_json(const Timing& timing) {
-  json bounds;
-  for (const auto& [name, bound] : timing.bounds)
-    bounds[name] = {{"told_ms", number_or_null(bound.told_ms)},
-                    {"bound_ms", number_or_null(bound.bound_ms)},
-                    {"overhead_ms", number_or_null(bound.overhead_ms)},
-                    {"blocks", bound.blocks},
-                    {"told_lo_ms", number_or_null(bound.told_lo_ms)},
-                    {"told_hi_ms", number_or_null(bound.told_hi_ms)}};
-  json object{{"method", timing.method},
-              {"trust", timing.trust},
-              {"sides", to_json(timing.sides)},
-              {"bounds", std::move(bounds)},
-              {"overhead_ms", number_or_null(timing.overhead_ms)},
-              {"floor_ms", number_or_null(timing.floor_ms)}};
-  if (const OtherTimes* other = timing.beside_kernels.get())
-    object["beside_kernels"] = {{"method", other->method},
-                                {"sides", to_json(other->sides)},
-                                {"overhead_ms", number_or_null(other->overhead_ms)}};
-  return object;
+  json sides = json::object();
+  for (const auto& [name, side] : timing.sides) sides[name] = to_json(side);
+  return {{"method", timing.method}, {"trust", timing.trust}, {"sides", std::move(sides)}};
 }
 
 json to_json(const Speedup& speedup) {
@@ -135,9 +114,7 @@ json to_json(const Finding& finding) {
           {"message", finding.message},     {"count", finding.count}};
 }
 
-bool Timing::is_bounded() const {
-  return trust == "bounded" || (trust == "self_reported" && !bounds.empty());
-}
+bool Timing::is_bounded() const { return trust == "bounded"; }
 
 bool is_own_judge(const Interned& judge) { return judge == kOwnJudge || judge == kEvalModeJudge; }
 

@@ -91,52 +91,26 @@ void read_shown_trial(JsonView trials, Record& record) {
     record.allclose_at = std::numeric_limits<double>::infinity();
 }
 
-std::map<Interned, SideTiming> sides_from(const Fields& fields) {
-  std::map<Interned, SideTiming> sides;
-  for (const JsonView value : fields.object("sides")) {
-    const Fields side(value);
-    sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
-                                              .mean_ms = side.number("mean_ms"),
-                                              .std_ms = side.number("std_ms"),
-                                              .min_ms = side.number("min_ms"),
-                                              .max_ms = side.number("max_ms"),
-                                              .count = side.integer<std::int64_t>("count"),
-                                              .clock_mhz = side.maybe_number("clock_mhz"),
-                                              .q1_ms = side.maybe_number("q1_ms"),
-                                              .q3_ms = side.maybe_number("q3_ms"),
-                                              .lo_ms = side.maybe_number("lo_ms"),
-                                              .hi_ms = side.maybe_number("hi_ms"),
-                                              .wall_ms = side.maybe_number("wall_ms"),
-                                              .span_ms = side.maybe_number("span_ms"),
-                                              .busy_ms = side.maybe_number("busy_ms")});
-  }
-  return sides;
-}
-
 Timing timing_from(const Fields& fields) {
   Timing timing;
   timing.method = fields.text("method");
   timing.trust = fields.text("trust");
-  timing.sides = sides_from(fields);
-  timing.overhead_ms = fields.maybe_number("overhead_ms");
-  timing.floor_ms = fields.maybe_number("floor_ms");
-  if (const auto value = fields.maybe("beside_kernels")) {
-    const Fields other(*value);
-    timing.beside_kernels = std::make_shared<const OtherTimes>(
-        OtherTimes{.method = other.text("method"),
-                   .sides = sides_from(other),
-                   .overhead_ms = other.maybe_number("overhead_ms")});
-  }
-  if (!fields.maybe("bounds")) return timing;
-  for (const JsonView value : fields.object("bounds")) {
-    const Fields bound(value);
-    timing.bounds.try_emplace(value.key(),
-                              SideBound{.told_ms = bound.number("told_ms"),
-                                        .bound_ms = bound.number("bound_ms"),
-                                        .overhead_ms = bound.number("overhead_ms"),
-                                        .blocks = bound.integer<std::int64_t>("blocks"),
-                                        .told_lo_ms = bound.maybe_number("told_lo_ms"),
-                                        .told_hi_ms = bound.maybe_number("told_hi_ms")});
+  for (const JsonView value : fields.object("sides")) {
+    const Fields side(value);
+    timing.sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),
+                                                     .mean_ms = side.number("mean_ms"),
+                                                     .std_ms = side.number("std_ms"),
+                                                     .min_ms = side.number("min_ms"),
+                                                     .max_ms = side.number("max_ms"),
+                                                     .count = side.integer<std::int64_t>("count"),
+                                                     .clock_mhz = side.maybe_number("clock_mhz"),
+                                                     .q1_ms = side.maybe_number("q1_ms"),
+                                                     .q3_ms = side.maybe_number("q3_ms"),
+                                                     .lo_ms = side.maybe_number("lo_ms"),
+                                                     .hi_ms = side.maybe_number("hi_ms"),
+                                                     .wall_ms = side.maybe_number("wall_ms"),
+                                                     .span_ms = side.maybe_number("span_ms"),
+                                                     .busy_ms = side.maybe_number("busy_ms")});
   }
   return timing;
 }

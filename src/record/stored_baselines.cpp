@@ -4,7 +4,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <limits>
 
 #include "kbench/error.hpp"
 #include "record/baseline.hpp"
@@ -12,15 +11,6 @@
 namespace kbench {
 
 namespace {
-
-/// True if a record's method is `wanted`, with or without a blocked stream. An empty `wanted`
-/// stands for any method.
-bool is_by(std::string_view method, std::string_view wanted) {
-  if (wanted.empty() || method == wanted) return true;
-  if (!method.starts_with(wanted) || method[wanted.size()] != '_') return false;
-  const bool is_busy = method.substr(wanted.size()).starts_with("_busy");
-  return !is_busy;
-}
 
 /// The subjects that were measured alongside a record's candidate.
 std::map<Interned, SideTiming> measured_sides(const Record& record) {
@@ -99,31 +89,11 @@ bool StoredBaselines::add(const RunFile& run, const std::filesystem::path& file,
   });
   if (is_other) return false;
   for (const Record& record : run.records) {
-    if (!record.timing || !is_own_judge(record.judge)) continue;
-    for (const auto& [name, summary] : record.timing->sides) {
-      if (find_baseline(name.str()) == nullptr) continue;
-      SideTiming side = summary;
-      if (record.timing->is_bounded()) {
-        // The bounds in `sides` depend on that candidate, so this takes the judge's own
-        // measurement.
-        const auto bound = record.timing->bounds.find(name);
-        if (bound == record.timing->bounds.end()) continue;
-        side = {.median_ms = bound->second.told_ms,
-                .mean_ms = bound->second.told_ms,
-                .std_ms = std::numeric_limits<double>::quiet_NaN(),
-                .min_ms = std::numeric_limits<double>::quiet_NaN(),
-                .max_ms = std::numeric_limits<double>::quiet_NaN(),
-                .count = summary.count,
-                .lo_ms = bound->second.told_lo_ms,
-                .hi_ms = bound->second.told_hi_ms};
-      }
-      if (measured_time(side, record.timing->method))
+    // Bounds include host code, so they depend on the host's load in that run.
+    if (!record.timing || record.timing->is_bounded() || !is_own_judge(record.judge)) continue;
+    for (const auto& [name, side] : record.timing->sides)
+      if (find_baseline(name.str()) != nullptr && measured_time(side, record.timing->method))
         keep(record, name.str(), {side, record.timing->method});
-    }
-    if (const OtherTimes* other = record.timing->beside_kernels.get())
-      for (const auto& [name, side] : other->sides)
-        if (find_baseline(name.str()) != nullptr && measured_time(side, other->method))
-          keep(record, name.str(), {side, other->method});
   }
   return true;
 }
@@ -144,9 +114,7 @@ void StoredBaselines::add_baseline_candidate(const Record& candidate, const std:
       return;
     }
   }
-  // A ratio of two bounds misleads: for calls of some microseconds, a module against itself gave
-  // 0.7.
-  failed_candidates_[key][baseline] = "its time is only an upper bound from the judge's clock";
+  failed_candidates_[key][baseline] = "its time is only an upper bound that includes host code";
 }
 
 std::map<std::string, std::string> StoredBaselines::failures(
@@ -170,7 +138,7 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
     if (is_baseline_candidate(name)) return false;
     const std::vector<Side>* sides = sides_of(blank, name);
     return sides == nullptr || std::ranges::none_of(*sides, [&](const Side& side) {
-             return is_by(side.method.str(), method);
+             return method.empty() || side.method.str() == method;
            });
   });
   // If all others are stored, eager is measured, because one baseline must run alongside the
@@ -178,19 +146,6 @@ std::vector<std::string> StoredBaselines::missing(const Record& blank,
   if (names.empty() && std::ranges::any_of(baselines, is_baseline_candidate))
     names.emplace_back("eager");
   return names;
-}
-
-bool StoredBaselines::allow_held(const Record& blank,
-                                 const std::vector<std::string>& baselines) const {
-  return std::ranges::all_of(baselines, [&](const std::string& name) {
-    const std::vector<Side>* sides = is_baseline_candidate(name) ? nullptr : sides_of(blank, name);
-    if (sides == nullptr) return true;
-    const auto has = [&](std::string_view method) {
-      return std::ranges::any_of(*sides,
-                                 [&](const Side& side) { return side.method.str() == method; });
-    };
-    return has("events_held_net") || !has("events_net");
-  });
 }
 
 std::optional<Measured> StoredBaselines::time_of(const Record& record,
@@ -215,7 +170,7 @@ void StoredBaselines::put_into(Record& record, const std::vector<std::string>& b
         if (measured.baseline == baseline) speedups.push_back(measured);
       continue;
     }
-    if (stored->method != timing.method || timing.is_bounded()) {
+    if (stored->method != timing.method) {
       unlike = true;
       continue;
     }

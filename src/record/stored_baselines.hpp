@@ -30,11 +30,11 @@ inline bool is_baseline_candidate(std::string_view baseline) {
 /// sizes, precision, device model and torch.
 class StoredBaselines {
  public:
-  /// Takes the times in all records of a run. If there are several times of one baseline by one
-  /// method, the last is used. `l2`: the L2 state of the present run ("cold", "warm"); if the
-  /// stored run had another, throws UsageError that names `file`. `driver`: the present one
-  /// ("580.159.03"; empty: unknown). If the stored run used another, returns false and takes
-  /// nothing.
+  /// Takes the times in all records of a run, except for bounds. If there are several times of one
+  /// baseline by one method, the last is used. `l2`: the L2 state of the present run ("cold",
+  /// "warm"); if the stored run had another, throws UsageError that names `file`. `driver`: the
+  /// present one ("580.159.03"; empty: unknown). If the stored run used another, returns false and
+  /// takes nothing.
   bool add(const RunFile& run, const std::filesystem::path& file, const std::string& l2,
            const std::string& driver = {});
 
@@ -45,24 +45,18 @@ class StoredBaselines {
   /// The baselines to measure alongside a candidate, because there is no stored time for its
   /// problem. Baseline candidates are never among them. But if a baseline candidate is requested,
   /// the result is not empty: a baseline measured alongside both shows how the device's speed has
-  /// changed. With a `method` ("events", "cupti", "cupti_busy", "gated", "wall"): those without
-  /// times by that method, with or without a blocked stream.
+  /// changed. With a `method` (Timing::method): those without times by that method.
   std::vector<std::string> missing(const Record& blank, const std::vector<std::string>& baselines,
                                    std::string_view method = {}) const;
-
-  /// False if a baseline's only times for kernels are without a blocked stream. A candidate of that
-  /// problem that is timed with a blocked stream then has no speedup over it.
-  bool allow_held(const Record& blank, const std::vector<std::string>& baselines) const;
 
   /// The stored time of that baseline for the record's problem, in milliseconds, if there is one.
   std::optional<Measured> time_of(const Record& record, const std::string& baseline) const;
 
   /// Adds the stored times to those of a correct candidate, and its speedups over them, in the
   /// order of `baselines`. Times of baseline candidates are converted to the device's present
-  /// speed, if a baseline was measured alongside both. If a baseline was timed differently (another
-  /// method, a wall-clock bound), the speedup is missing and the record gets the flag
-  /// `stored_baseline_unlike`. If a baseline candidate has no time, it gets the flag
-  /// `baseline_failed`.
+  /// speed, if a baseline was measured alongside both. If a baseline was timed by another method,
+  /// the speedup is missing and the record gets the flag `stored_baseline_unlike`. If a baseline
+  /// candidate has no time, it gets the flag `baseline_failed`.
   void put_into(Record& record, const std::vector<std::string>& baselines) const;
 
   /// The reasons why baseline candidates have no time for that record's problem, by baseline.

@@ -5,6 +5,24 @@
 
 #include "score/kernelbench.hpp"
 
+namespace kbench {
+namespace {
+
+constexpr const char* kUntimed = "none";
+
+constexpr TimingChoice kTimingChoices[] = {
+    {"auto", "the judge's own clock; on a GPU, without launch costs if calls can be queued"},
+    {kUntimed, "correctness only"},
+};
+
+}  // namespace
+
+std::span<const TimingChoice> timing_choices() { return kTimingChoices; }
+
+bool is_timed(const EvalOptions& options) { return options.timing != kUntimed; }
+
+}  // namespace kbench
+
 namespace kbench::run {
 
 using nlohmann::json;
@@ -21,29 +39,6 @@ std::string precision_of(const EvalOptions& options) {
 const char* judge_of(const EvalOptions& options) {
   if (by_kernelbench(options)) return kCompatJudge;
   return options.eval_mode ? kEvalModeJudge : kOwnJudge;
-}
-
-const TimingMethod& method_of(const EvalOptions& options) {
-  return *find_timing_method(options.timing);
-}
-
-protocol::TimeClock clock_of(const EvalOptions& options) {
-  if (options.score == kWallScore) return protocol::TimeClock::kHost;
-  if (options.score == kBusyScore) return protocol::TimeClock::kDevice;
-  return method_of(options).clock;
-}
-
-std::string method_prefix(const EvalOptions& options) {
-  switch (clock_of(options)) {
-    case protocol::TimeClock::kDevice:
-      return options.score == kBusyScore ? "cupti_busy" : "cupti";
-    case protocol::TimeClock::kGate:
-      return "gated";
-    case protocol::TimeClock::kHost:
-      return "wall";
-    default:
-      return "events";
-  }
 }
 
 json options_json(const EvalOptions& options) {
@@ -66,7 +61,6 @@ json options_json(const EvalOptions& options) {
               {"max_instructions", options.max_instructions},
               {"require", json::array()},
               {"profile", options.profile ? json(options.estimate_for) : json()}};
-  if (options.score != kSpanScore) object["score"] = options.score;
   if (!options.ncu.empty()) object["ncu"] = true;
   if (options.require_clean) object["require"].push_back("clean");
   if (options.require_own) object["require"].push_back("own-kernels");

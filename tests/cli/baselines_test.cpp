@@ -44,29 +44,24 @@ class Baselines : public testing::Test {
 };
 
 TEST_F(Baselines, EachIsASideOfItsOwn) {
-  // Otherwise torch's compiler tests each kind of vector instructions, in six Python processes.
-  ASSERT_EQ(::setenv("TORCHINDUCTOR_VEC_ISA_OK", "1", 1), 0);
-  const Record record = judged({"--baseline", "compile,eager,eager_tf32"});
+  const Record record = judged({"--baseline", "eager,eager_tf32"});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, IsEmpty());
   ASSERT_TRUE(record.timing);
-  for (const char* side : {"candidate", "compile", "eager", "eager_tf32"})
+  for (const char* side : {"candidate", "eager", "eager_tf32"})
     EXPECT_EQ(record.timing->sides.count(side), 1u) << side;
-  EXPECT_EQ(record.timing->sides.size(), 4u);
+  EXPECT_EQ(record.timing->sides.size(), 3u);
 }
 
 TEST_F(Baselines, OneThatFailsIsNamedAndTheOthersStay) {
-  problem_ +=
-      "\n\ndef no_compiler(*_, **__):\n    raise RuntimeError('not through a compiler')\n\n\n"
-      "torch.compile = no_compiler\n";
   const Record record = judged({"--baseline", "compile,eager"});
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, Contains("baseline_failed"));
   EXPECT_THAT(details(), HasSubstr("failed_baselines"));
-  EXPECT_THAT(details(), HasSubstr("not through a compiler"));
+  EXPECT_THAT(details(), HasSubstr("timed on a GPU only"));
   const auto shown = run_kbench({"show", out().string(), "1_AddOne"});
   EXPECT_THAT(shown.output, HasSubstr("no time of compile: "));
-  EXPECT_THAT(shown.output, HasSubstr("not through a compiler"));
+  EXPECT_THAT(shown.output, HasSubstr("timed on a GPU only"));
   ASSERT_TRUE(record.timing);
   EXPECT_EQ(record.timing->sides.count("compile"), 0u);
   EXPECT_EQ(record.timing->sides.count("eager"), 1u);
@@ -102,10 +97,8 @@ TEST_F(Baselines, AreStoredAndUsedInsteadOfMeasured) {
   ASSERT_EQ(record.outcome, Outcome::kCorrect) << record.message;
   EXPECT_THAT(record.flags, IsEmpty());
   // Equal numbers show that nothing was measured again.
-  const Timing& timing = *reference.timing;
-  EXPECT_EQ(record.timing->sides.at("eager").median_ms, timing.is_bounded()
-                                                            ? timing.bounds.at("eager").told_ms
-                                                            : timing.sides.at("eager").median_ms);
+  EXPECT_EQ(record.timing->sides.at("eager").median_ms,
+            reference.timing->sides.at("eager").median_ms);
   // Stored baselines are not measured again.
   const auto again = run_kbench({"baseline", set, "--device", "cpu", "--baseline",
                                  "eager,eager_tf32", "--out", stored, "--quiet", "--resume"});
@@ -146,7 +139,7 @@ TEST_F(Baselines, AnotherBaselineCandidateInTheSamePlaceIsNoResumption) {
 
 TEST_F(Baselines, OfAStreamAreCheckedBeforeItIsRead) {
   const std::string set = folder_.write("set/level1/1_AddOne.py", problem_).parent_path().string();
-  for (const char* wrong : {"cuda_graph", "eager,eager"})
+  for (const char* wrong : {"numpy", "eager,eager"})
     EXPECT_EQ(run_kbench({"eval", set, "--candidates", "-", "--device", "cpu", "--baseline", wrong})
                   .status.code,
               2)

@@ -18,8 +18,8 @@ TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
       const std::vector<int> durations(static_cast<std::size_t>(launches), ns);
       const std::string loop = fmt::format(
           "        for _ in range({}):\n            self.launch(x, y, {})\n", launches, ns);
-      const Record kernel = eval_spins(durations, {"--timing", "gate"});
-      const Record module = eval_module(loop, {"--timing", "gate"});
+      const Record kernel = eval_spins(durations);
+      const Record module = eval_module(loop);
       for (const Record* record : {&kernel, &module}) {
         SCOPED_TRACE(fmt::format("{} launches of {} ns: {}", launches, ns,
                                  testing::PrintToString(record->flags)));
@@ -95,8 +95,7 @@ class ModelNew(torch.nn.Module):
         y = torch.empty_like(x)
         self.one((1, 1, 1), (256, 1, 1), (x, c.ys[k], c.there[k:], y, 4096), stream=stream)
         return y
-)",
-                             {"--timing", "gate"});
+)");
   ASSERT_TRUE(record.timing.has_value());
   EXPECT_EQ(record.timing->method.str(), "gated") << testing::PrintToString(record.flags);
   EXPECT_THAT(record.flags, Contains("batched_calls"));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Returned constants on a real GPU: their times are too short for writing them.
+// Returned constants on a real GPU.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -58,7 +58,7 @@ class GpuDegenerate : public Gpu {
   }
 };
 
-TEST_F(GpuDegenerate, ATimeBelowWritingTheOutputsIsSeenOnEveryPath) {
+TEST_F(GpuDegenerate, AConstantIsSeenOnEveryPath) {
   add("1_BelowAndAbove", problem_of("x.clamp(max=0.0).clamp(0.0, 1.0)", kLarge));
   add("1_BelowAndAbove", "0.py", kConstant);
   add("1_BelowAndAbove", "1.cu", kConstantOfCpp);
@@ -72,9 +72,9 @@ TEST_F(GpuDegenerate, ATimeBelowWritingTheOutputsIsSeenOnEveryPath) {
     } else if (record.outcome == Outcome::kCheat) {
       EXPECT_EQ(record.cause, "faster_than_memory");
     } else {
+      // Its time includes a copy of the constant (reuses_output).
       EXPECT_EQ(record.outcome, Outcome::kCorrect);
       EXPECT_EQ(record.kernel_class, "none");
-      EXPECT_THAT(record.flags, Contains("faster_than_memory"));
       EXPECT_THAT(record.flags, Contains("no_kernels"));
     }
   }

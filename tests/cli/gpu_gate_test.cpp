@@ -68,9 +68,8 @@ class GpuGate : public Gpu {
                           (text == kSoftmax ? std::string() : kLinear) + init +
                           "\n    def forward(self, x):\n" + lines);
     const auto log = folder_.path() / ("gate" + std::to_string(++modules_) + ".jsonl");
-    const auto result =
-        run_kbench({"eval", "--candidate", file.string(), "--problem", problem.string(), "--device",
-                    "cuda:0", "--timing", "gate", "--out", log.string()});
+    const auto result = run_kbench({"eval", "--candidate", file.string(), "--problem",
+                                    problem.string(), "--device", "cuda:0", "--out", log.string()});
     EXPECT_EQ(result.status.code, 0) << result.error;
     return read_run(log).records.at(0);
   }
@@ -228,7 +227,7 @@ TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongAlone) {
 }
 
 TEST_F(GpuGate, TimesAKernelAndItsBaselineAlike) {
-  const auto result = run_kbench(arguments({"--timing", "gate"}));
+  const auto result = run_kbench(arguments({}));
   EXPECT_EQ(result.status.code, 0) << result.error;
   const Record record = read_run(out()).records.at(0);
   ASSERT_TRUE(record.timing);

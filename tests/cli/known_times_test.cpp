@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT
-// Work of known duration on a GPU, timed by each method.
+// Work of known duration on a GPU.
 #include "cli/known_times.hpp"
 
 #include <fmt/format.h>
@@ -16,18 +16,17 @@ using testing::Not;
 using testing::SizeIs;
 
 /// The time of a launch's begin and end. The kernel's own time is by the GPU's clock.
-constexpr double kEdges_ms = 0.001;
+constexpr double kEdges_ms = 0.002;
 
-/// A kernel whose calls take 1 ms and 1.2 ms in turn. It counts its calls in device memory.
+/// A kernel that takes 1 ms or 1.2 ms, by turns of 67 ms.
 std::string noisy() {
   std::string source = "//@ dims x[N]\n//@ out y like x\n//@ noisy<<<1, 256>>>(x, y, N)\n";
   source += R"(
-__device__ unsigned calls;
 extern "C" __global__ void noisy(const float* x, float* y, int n) {
   __shared__ unsigned long long end;
   unsigned long long now;
   asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-  if (threadIdx.x == 0) end = now + (calls++ % 2 == 0 ? 1000000 : 1200000);
+  if (threadIdx.x == 0) end = now + ((now >> 26 & 1) == 0 ? 1000000 : 1200000);
   __syncthreads();
   for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = x[i] + 1.0f;
   do {
@@ -38,29 +37,19 @@ extern "C" __global__ void noisy(const float* x, float* y, int n) {
   return source;
 }
 
-TEST_F(KnownTimes, EachMethodTellsAKernelsDuration) {
-  struct Way {
-    std::vector<std::string> options;
-    const char* method;
-  };
-  const Way ways[] = {{{}, "events_held_net"},
-                      {{"--timing", "events"}, "events_net"},
-                      {{"--timing", "cupti"}, "cupti_held"},
-                      {{"--score", "busy"}, "cupti_busy_held"}};
+TEST_F(KnownTimes, AKernelsDurationIsItsTime) {
   for (const int ns : {2'000, 20'000, 500'000, 5'000'000, 50'000'000}) {
-    for (const auto& way : ways) {
-      const Record record = eval_spins({ns}, way.options);
-      ASSERT_TRUE(record.timing.has_value());
-      EXPECT_EQ(record.timing->method, way.method);
-      const SideTiming& side = candidate_of(record);
-      const double told_ms = ns * 1e-6;
-      // The tolerance is needed because the clock in the kernel moves in steps.
-      EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms)) << way.method;
-      EXPECT_LE(side.median_ms, told_ms + kEdges_ms + tolerance_ms(told_ms)) << way.method;
-      ASSERT_TRUE(side.span_ms && side.busy_ms) << way.method;
-      EXPECT_NEAR(side.median_ms, *side.span_ms, tolerance_ms(*side.span_ms)) << way.method;
-      EXPECT_DOUBLE_EQ(*side.span_ms, *side.busy_ms) << way.method << ": one kernel has no gaps";
-    }
+    const Record record = eval_spins({ns});
+    ASSERT_TRUE(record.timing.has_value());
+    EXPECT_EQ(record.timing->method, "gated");
+    const SideTiming& side = candidate_of(record);
+    const double told_ms = ns * 1e-6;
+    // The tolerance is needed because the clock in the kernel moves in steps.
+    EXPECT_GE(side.median_ms, told_ms - tolerance_ms(told_ms));
+    EXPECT_LE(side.median_ms, told_ms + kEdges_ms + tolerance_ms(told_ms));
+    ASSERT_TRUE(side.span_ms && side.busy_ms);
+    EXPECT_NEAR(*side.busy_ms, told_ms, kEdges_ms + tolerance_ms(told_ms));
+    EXPECT_DOUBLE_EQ(*side.span_ms, *side.busy_ms) << "one kernel has no gaps";
   }
 }
 
@@ -68,10 +57,9 @@ TEST_F(KnownTimes, KnownNoiseIsTheSpread) {
   const Record record = eval("a.cu", noisy());
   ASSERT_TRUE(record.timing.has_value());
   const SideTiming& side = candidate_of(record);
-  EXPECT_NEAR(side.mean_ms, 1.1, 0.02);
-  EXPECT_NEAR(side.std_ms, 0.1, 0.02);
   EXPECT_NEAR(side.min_ms, 1.0, 0.02);
   EXPECT_NEAR(side.max_ms, 1.2, 0.024);
+  EXPECT_GT(side.std_ms, 0.05);
 }
 
 TEST_F(KnownTimes, TheBudgetSaysHowOftenIsMeasured) {
@@ -100,20 +88,15 @@ TEST_F(KnownTimes, NsightComputeSaysWhatItSees) {
   EXPECT_THAT(shown.output, testing::HasSubstr("Theoretical Occupancy")) << shown.output;
 }
 
-TEST_F(KnownTimes, TheWallHoldsWhatACallerWaits) {
-  const Record record = eval_spins({500'000}, {"--score", "wall"});
-  ASSERT_TRUE(record.timing.has_value());
-  EXPECT_EQ(record.timing->method, "wall");
-  EXPECT_GT(candidate_of(record).median_ms, *candidate_of(record).span_ms);
-  EXPECT_LT(candidate_of(record).median_ms, 0.7);
-}
-
-TEST_F(KnownTimes, LaunchesAddUp) {
+TEST_F(KnownTimes, LaunchesAddUpAndACallerWaitsForThem) {
   const Record record = eval_spins({300'000, 200'000, 100'000});
   ASSERT_TRUE(record.timing.has_value());
-  EXPECT_NEAR(candidate_of(record).median_ms, 0.6, 0.02);
-  EXPECT_NEAR(*candidate_of(record).busy_ms, 0.6, 0.015);
-  EXPECT_THAT(record.flags, Not(Contains("span_differs")));
+  const SideTiming& side = candidate_of(record);
+  EXPECT_NEAR(side.median_ms, 0.6, 0.02);
+  EXPECT_NEAR(*side.busy_ms, 0.6, 0.015);
+  ASSERT_TRUE(side.wall_ms.has_value());
+  EXPECT_GT(*side.wall_ms, 0.59);
+  EXPECT_LT(*side.wall_ms, 1.2);
 }
 
 TEST_F(KnownTimes, WorkOnASideStreamIsInTheTime) {
@@ -127,10 +110,9 @@ TEST_F(KnownTimes, WorkOnASideStreamIsInTheTime) {
   const SideTiming& side = candidate_of(record);
   ASSERT_TRUE(side.span_ms && side.busy_ms);
   EXPECT_NEAR(*side.busy_ms, 2.05, 0.05);
-  // The launch from Python takes the time between the two limits.
-  EXPECT_GT(*side.span_ms, 2.05);
-  EXPECT_LT(*side.span_ms, 2.6);
+  // No launch from Python is in the time.
   EXPECT_GT(side.median_ms, 2);
+  EXPECT_LT(side.median_ms, 2.15);
 }
 
 TEST_F(KnownTimes, WhatRunsInTheShadowOfAnotherIsNotAddedUp) {
@@ -144,10 +126,11 @@ TEST_F(KnownTimes, WhatRunsInTheShadowOfAnotherIsNotAddedUp) {
   const SideTiming& side = candidate_of(record);
   ASSERT_TRUE(side.span_ms && side.busy_ms);
   EXPECT_NEAR(*side.busy_ms, 3, 0.15);
+  EXPECT_NEAR(side.median_ms, 3, 0.1);
   EXPECT_THAT(record.flags, Not(Contains("host_bound")));
 }
 
-TEST_F(KnownTimes, GapsOfTheHostAreInTheSpanAndAFlag) {
+TEST_F(KnownTimes, GapsOfTheHostAreAFlagAndInNoTime) {
   const Record record = eval_module(R"(        self.launch(x, z, 200_000)
         time.sleep(0.005)
         self.launch(x, y, 200_000)
@@ -156,13 +139,14 @@ TEST_F(KnownTimes, GapsOfTheHostAreInTheSpanAndAFlag) {
   const SideTiming& side = candidate_of(record);
   ASSERT_TRUE(side.span_ms && side.busy_ms);
   EXPECT_NEAR(*side.busy_ms, 0.4, 0.02);
-  EXPECT_GT(*side.span_ms, 5);
-  EXPECT_LT(*side.span_ms, 7);
+  EXPECT_NEAR(side.median_ms, 0.4, 0.02);
+  ASSERT_TRUE(side.wall_ms.has_value());
+  EXPECT_GT(*side.wall_ms, 5);
   EXPECT_THAT(record.flags, Contains("host_bound"));
 }
 
 TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
-  // 64 MB, and 4 GB, for which a block has one counted call.
+  // 64 MB, and 4 GB, for which a block has few calls.
   for (const int elements : {1 << 24, 1 << 30}) {
     SCOPED_TRACE(elements);
     folder_.write("set/level1/1_AddOne.py", add_one_problem(elements));
@@ -170,60 +154,10 @@ TEST_F(KnownTimes, AModuleThatIsTheReferenceTakesAsLong) {
                                "import torch\n\n\nclass ModelNew(torch.nn.Module):\n"
                                "    def forward(self, x):\n        return x + 1\n");
     ASSERT_TRUE(record.timing.has_value());
-    const double eager_ms = record.timing->bounds.at("eager").told_ms;
-    const double candidate_ms = record.timing->bounds.at("candidate").told_ms;
-    EXPECT_NEAR(candidate_ms, eager_ms, std::max(0.003, 0.04 * eager_ms));
-    if (elements < 1 << 30) continue;
-    EXPECT_EQ(record.timing->trust, "confirmed");
+    EXPECT_EQ(record.timing->method, "gated") << testing::PrintToString(record.flags);
+    ASSERT_THAT(record.speedup, SizeIs(1));
+    EXPECT_NEAR(record.speedup[0].value, 1, 0.01);
   }
-}
-
-TEST_F(KnownTimes, WhatAModulesHostTakesForALaunchIsInNoTime) {
-  // 2 GB of input and of output: long enough for kbench to hide a slow host's launch.
-  folder_.write("set/level1/1_AddOne.py", add_one_problem(1 << 29));
-  const Record record = eval("a.py", R"(import torch
-
-
-class ModelNew(torch.nn.Module):
-    def forward(self, x):
-        return x + 1
-)");
-  ASSERT_TRUE(record.timing.has_value());
-  for (const char* side : {"eager", "candidate"}) {
-    ASSERT_TRUE(record.timing->sides.at(side).span_ms) << side;
-    const double span_ms = *record.timing->sides.at(side).span_ms;
-    EXPECT_NEAR(record.timing->bounds.at(side).told_ms, span_ms, 0.03 * span_ms) << side;
-  }
-}
-
-TEST_F(KnownTimes, WhoWorksAheadIsNotFaster) {
-  // The first call of a block computes the answers of all its calls. It finds their inputs because
-  // timed calls have addresses of their own, after those of five trials. A pause of some
-  // milliseconds shows that a new block begins.
-  const Record record =
-      eval_module(R"(        known = ModelNew.known = getattr(ModelNew, "known", {})
-        ready = ModelNew.ready = getattr(ModelNew, "ready", {})
-        if time.perf_counter() - getattr(ModelNew, "ended", 0) > 1.5e-3:
-            ready.clear()
-        key = x.data_ptr()
-        known[key] = x
-        if key in ready:
-            y = ready.pop(key)
-        else:
-            self.launch(x, y, 2_000_000)
-            for other in list(known)[5:]:
-                if other != key and other not in ready:
-                    ready[other] = torch.empty_like(x)
-                    self.launch(known[other], ready[other], 2_000_000)
-            torch.cuda.synchronize()
-        ModelNew.ended = time.perf_counter()
-)");
-  ASSERT_TRUE(record.timing.has_value());
-  const SideBound& bound = record.timing->bounds.at("candidate");
-  EXPECT_LT(bound.told_ms, 1) << "or it did not work ahead";
-  EXPECT_EQ(record.timing->trust, "self_reported");
-  EXPECT_GT(bound.bound_ms, 1.8) << "of 2, less half a millisecond for each of two of eight calls";
-  EXPECT_GT(candidate_of(record).median_ms, 1.8);
 }
 
 TEST_F(KnownTimes, AProfileHasEachLaunch) {

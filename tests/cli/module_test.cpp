@@ -209,7 +209,7 @@ TEST(Modules, GetTheirOutcomes) {
   EXPECT_TRUE(built.compile->host_s.has_value());
   EXPECT_EQ(built.compile->fallback, "");
   ASSERT_TRUE(built.timing) << built.message;
-  EXPECT_THAT(built.timing->trust, testing::AnyOf("confirmed", "self_reported"));
+  EXPECT_EQ(built.timing->trust, "own_clock");
   EXPECT_THAT(records.at("own_names").flags, Not(Contains("weights_by_seed")));
 }
 

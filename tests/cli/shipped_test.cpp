@@ -58,9 +58,8 @@ TEST_P(Shipped, RightCandidatesAreCorrect) {
     problems.insert(record.problem.str());
     if (record.outcome != Outcome::kCorrect) continue;
     ASSERT_TRUE(record.timing.has_value()) << candidate;
-    EXPECT_EQ(record.timing->trust, "own_code");
-    EXPECT_THAT(record.timing->method,
-                testing::StartsWith(GetParam() == "cuda" ? "events" : "wall"));
+    EXPECT_EQ(record.timing->trust, "own_clock");
+    EXPECT_EQ(record.timing->method, GetParam() == "cuda" ? "gated" : "wall");
     EXPECT_GT(record.timing->sides.at("candidate").median_ms, 0);
     EXPECT_EQ(record.speedup.size(), GetParam() == "cuda" ? 1u : 0u) << candidate;
   }

@@ -62,9 +62,7 @@ TEST(TimedInputs, AreNewInEachTimedCall) {
     for (const auto& [name, record] : records) {
       EXPECT_EQ(to_string(record.outcome), "correct") << name << ": " << record.message;
       ASSERT_TRUE(record.timing);
-      // Four calls, in two blocks. If the calls are too short to be confirmed, each block gives one
-      // bound.
-      EXPECT_EQ(record.timing->sides.at("candidate").count, record.timing->is_bounded() ? 2 : 4);
+      EXPECT_EQ(record.timing->sides.at("candidate").count, 4);
     }
   }
 }

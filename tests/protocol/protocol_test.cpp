@@ -370,7 +370,7 @@ TEST(Random, NoncesAndHexDigitsDoNotRepeat) {
 TEST(Layout, TheStructsOfTheWireHaveNoGaps) {
   EXPECT_EQ(sizeof(BufferEntry), 6 * 4 + 5 * 8u);
   EXPECT_EQ(sizeof(CallBody), 24u);
-  EXPECT_EQ(sizeof(TimeBody), 48u);
+  EXPECT_EQ(sizeof(TimeBody), 32u);
   EXPECT_EQ(sizeof(ProfiledBody), 16u);
   EXPECT_EQ(sizeof(LaunchCounts), 32 + 128 + sizeof(Counters) + 24);
   EXPECT_EQ(sizeof(OperatorCounts), 72u);

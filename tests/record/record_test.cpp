@@ -143,32 +143,6 @@ TEST(Record, TimesOfCallsAloneAreBounds) {
   EXPECT_FALSE(record.timing->is_bounded());
 }
 
-TEST(Record, BoundsGoTheirWayAndLinesOfBeforeHaveNone) {
-  Record record = samples::correct();
-  EXPECT_TRUE(to_json(record)["timing"]["bounds"].is_null());
-  record.timing->bounds["candidate"] = {
-      .told_ms = 0.001, .bound_ms = 4.5, .overhead_ms = 0.25, .blocks = 15};
-  EXPECT_FALSE(record.timing->is_bounded());  // its own code took the times
-  record.timing->trust = "confirmed";
-  EXPECT_FALSE(record.timing->is_bounded());
-  record.timing->trust = "self_reported";
-  EXPECT_TRUE(record.timing->is_bounded());
-  json line = to_json(record);
-  const Record read = record_from_json(line);
-  ASSERT_EQ(read.timing->bounds.size(), 1u);
-  const SideBound& bound = read.timing->bounds.at("candidate");
-  EXPECT_EQ(bound.told_ms, 0.001);
-  EXPECT_EQ(bound.bound_ms, 4.5);
-  EXPECT_EQ(bound.overhead_ms, 0.25);
-  EXPECT_EQ(bound.blocks, 15);
-  EXPECT_TRUE(read.timing->is_bounded());
-  line["timing"]["bounds"]["candidate"].erase("bound_ms");
-  EXPECT_THAT([&] { record_from_json(line); }, ThrowsMessage<Error>(HasSubstr("bound_ms")));
-  line["timing"].erase("bounds");
-  EXPECT_TRUE(record_from_json(line).timing->bounds.empty());
-  EXPECT_FALSE(record_from_json(line).timing->is_bounded());
-}
-
 TEST(Record, LinesFromBeforeThereWereOtherJudgesAreKbenchs) {
   Record imported = samples::correct();
   imported.judge = kKernelBenchJudge;
@@ -277,8 +251,6 @@ TEST(Record, QuartilesOfOlderFilesAreNone) {
   record.timing->sides["candidate"].wall_ms = 0.75;
   record.timing->sides["candidate"].span_ms = 0.5625;
   record.timing->sides["candidate"].busy_ms = 0.546875;
-  record.timing->floor_ms = 0.0625;
-  record.timing->overhead_ms = 0.03125;
   json line = to_json(record);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].q3_ms, 0.75);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].lo_ms, 0.625);
@@ -286,12 +258,6 @@ TEST(Record, QuartilesOfOlderFilesAreNone) {
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].wall_ms, 0.75);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].span_ms, 0.5625);
   EXPECT_EQ(record_from_json(line).timing->sides["candidate"].busy_ms, 0.546875);
-  EXPECT_EQ(record_from_json(line).timing->floor_ms, 0.0625);
-  EXPECT_EQ(record_from_json(line).timing->overhead_ms, 0.03125);
-  line["timing"].erase("floor_ms");
-  line["timing"].erase("overhead_ms");
-  EXPECT_EQ(record_from_json(line).timing->overhead_ms, std::nullopt);
-  EXPECT_EQ(record_from_json(line).timing->floor_ms, std::nullopt);
   for (const char* name : {"q1_ms", "q3_ms", "lo_ms", "hi_ms", "wall_ms", "span_ms", "busy_ms"})
     line["timing"]["sides"]["candidate"].erase(name);
   EXPECT_FALSE(record_from_json(line).timing->sides["candidate"].q1_ms);

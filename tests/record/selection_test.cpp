@@ -104,7 +104,7 @@ TEST(Select, ConditionsOnWhatCameOutChooseWhatIsListed) {
   EXPECT_EQ(listed({"outcome=mis*,crash"}), 4);
   EXPECT_EQ(listed({"cause=values"}), 4);
   EXPECT_EQ(listed({"flag=nondeterministic_bits"}), 4);
-  EXPECT_EQ(listed({"trust=own_code", "class=own", "kind=kernel"}), 4);
+  EXPECT_EQ(listed({"trust=own_clock", "class=own", "kind=kernel"}), 4);
   EXPECT_EQ(listed({"level=1"}), 8) << "that is the plan's";
   EXPECT_TRUE(selection({"outcome=correct"}).lists_some());
   EXPECT_FALSE(selection({"level=1"}).lists_some());

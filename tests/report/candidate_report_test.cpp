@@ -94,20 +94,27 @@ TEST_F(CandidateReport, TellsTimesAndEachTrialOfWhatIsRight) {
   record.correctness.push_back(record.correctness[0]);
   record.correctness[1].distribution = "zeros";
   const std::string text = told(record, {{"phases_s", {{"timing", 0.5}, {"tiny", 1e-6}}}});
-  EXPECT_THAT(text, AllOf(HasSubstr("correct  level1/19_ReLU alpha 0"), HasSubstr("Times: events"),
+  EXPECT_THAT(text, AllOf(HasSubstr("correct  level1/19_ReLU alpha 0"), HasSubstr("Times: gated"),
                           HasSubstr("1.90x over eager"), HasSubstr("drawn"), HasSubstr("zeros"),
                           HasSubstr("2026-01-31 09:30:01 UTC"), HasSubstr("timing 500 ms")));
   EXPECT_THAT(text, Not(HasSubstr("tiny")));
 }
 
-TEST_F(CandidateReport, TellsBaselinesBesideKernelsAndWhyOneHasNoTime) {
+TEST_F(CandidateReport, SaysWhyABaselineHasNoTime) {
+  EXPECT_THAT(told(samples::correct(), {{"failed_baselines", {{"compile", "no compiler"}}}}),
+              HasSubstr("no time of compile: no compiler"));
+}
+
+TEST_F(CandidateReport, ShowsHowLongACallerWaits) {
   Record record = samples::correct();
-  OtherTimes other{.method = "events_held_net", .sides = {}};
-  other.sides["eager"] = record.timing->sides["eager"];
-  record.timing->beside_kernels = std::make_shared<const OtherTimes>(std::move(other));
-  EXPECT_THAT(told(record, {{"failed_baselines", {{"compile", "no compiler"}}}}),
-              AllOf(HasSubstr("eager as timed for kernels: 19.0 µs, by events_held_net"),
-                    HasSubstr("no time of compile: no compiler")));
+  const nlohmann::json details = nlohmann::json::object();
+  EXPECT_THAT(told(record, details), Not(HasSubstr("caller's")));
+  record.timing->sides["candidate"].wall_ms = 0.020;
+  EXPECT_THAT(told(record, details), AllOf(HasSubstr("candidate: caller's time 20.0 µs, span –"),
+                                           Not(HasSubstr("caller's speedup"))));
+  record.timing->sides["eager"].wall_ms = 0.050;
+  EXPECT_THAT(told(record, details), AllOf(HasSubstr("eager: caller's time 50.0 µs"),
+                                           HasSubstr("faster); caller's speedup 2.50x")));
 }
 
 TEST_F(CandidateReport, ShowsTheLogAndTheLinesThatItIsAbout) {

@@ -223,11 +223,8 @@ TEST(Comparison, TimesOfDifferentKindsAreNotCompared) {
     return sample.reason;
   };
   EXPECT_THAT(change([](Timing& timing) { timing.method = "kb_events"; }), HasSubstr("kb_events"));
-  EXPECT_THAT(change([](Timing& timing) {
-                timing.trust = "self_reported";
-                timing.bounds["candidate"] = {0.01, 0.02, 0.05, 8};
-              }),
-              HasSubstr("bound"));
+  EXPECT_THAT(change([](Timing& timing) { timing.method = timing.trust = "bounded"; }),
+              HasSubstr("timed by gated and by bounded"));
   RunFile warm = run_of({timed("a", 0.010)});
   warm.headers[0].options["l2"] = "warm";
   const RunComparison pair = compared_pair(run_of({timed("a", 0.010)}), warm);

@@ -26,7 +26,7 @@ using testing::SizeIs;
 
 TEST(FirstBlock, WhatIsListedChangesNothingOfWhatWasRun) {
   const Report whole = build_report(samples::gpu_run(), {});
-  for (const char* condition : {"outcome=mismatch", "outcome!=correct", "trust=own_code"}) {
+  for (const char* condition : {"outcome=mismatch", "outcome!=correct", "trust=own_clock"}) {
     ReportOptions options;
     options.select.add(condition);
     const Report report = build_report(samples::gpu_run(), options);
@@ -210,7 +210,7 @@ TEST(FirstBlock, HasFieldsOfItsOwnInJson) {
   const auto& run_settings = json.at("run_settings");
   EXPECT_EQ(run_settings.at("problem_sets"), nlohmann::json({"9d3b7c0f6a5e4d2c1b0a9988"}));
   EXPECT_EQ(run_settings.at("seeds"), nlohmann::json({"secret"}));
-  EXPECT_EQ(run_settings.at("trust"), nlohmann::json({{"own_code", 4}, {"self_reported", 1}}));
+  EXPECT_EQ(run_settings.at("trust"), nlohmann::json({{"bounded", 1}, {"own_clock", 4}}));
   ASSERT_THAT(json.at("exclusions"), SizeIs(1));
   EXPECT_EQ(json.at("exclusions")[0].at("problem"), "level2/3_MatmulGelu");
   EXPECT_EQ(json.at("exclusions")[0].at("samples"), 2);

@@ -144,7 +144,7 @@ RunFile long_names(const char* device) {
     for (int sample = 0; sample < 2; ++sample)
       run.manifest.push_back(samples::planned(model, kProblem, 2, sample));
     Record right = samples::correct(model, kProblem, 0, 1.9);
-    right.flags = {"launch_bound", "public_seed"};
+    right.flags = {"reuses_output", "public_seed"};
     right.estimate = observed.estimate;
     right.profile = observed.profile;
     run.records.push_back(right);
@@ -161,8 +161,8 @@ TEST(Console, LongNamesLeaveIntervalsAndFlagsOnEveryTerminal) {
           written(build_report(long_names(device), {.width = width}), "console");
       SCOPED_TRACE(text);
       EXPECT_LE(widest_line(text), static_cast<std::size_t>(width));
-      EXPECT_THAT(text, AllOf(HasSubstr("launch_bound"), HasSubstr("public_seed"), HasSubstr("-1 "),
-                              HasSubstr("-2 "), HasSubstr("4.60 µs 1.63x")))
+      EXPECT_THAT(text, AllOf(HasSubstr("reuses_output"), HasSubstr("public_seed"),
+                              HasSubstr("-1 "), HasSubstr("-2 "), HasSubstr("4.60 µs 1.63x")))
           << "models are told apart, and nothing is lost";
       if (std::string_view(device) != "cpu") {
         EXPECT_THAT(text, AllOf(HasSubstr("1.90x"), HasSubstr("1.86–1.94"), HasSubstr("50 %")));
@@ -187,7 +187,7 @@ TEST(Console, NothingIsCutOnANarrowTerminal) {
       EXPECT_LE(widest_line(text), static_cast<std::size_t>(width));
       EXPECT_THAT(text, Not(HasSubstr("…")));
       EXPECT_THAT(unbroken(text),
-                  AllOf(HasSubstr("launch_bound"), HasSubstr("some-maker/large-model-10"),
+                  AllOf(HasSubstr("reuses_output"), HasSubstr("some-maker/large-model-10"),
                         HasSubstr("some-maker/large-model-21"), HasSubstr("4.60µs1.63x")));
       if (std::string_view(device) != "cpu") {
         EXPECT_THAT(unbroken(text), AllOf(HasSubstr("1.90x"), HasSubstr("1.86–1.94")));

@@ -66,10 +66,10 @@ inline RunFile gpu_run() {
       2);
   Record library = correct("beta", "level1/2_Softmax", 0, 2.5);
   library.kernel_class = "library";
-  library.timing->trust = "self_reported";
+  library.timing->method = library.timing->trust = "bounded";
   library.timing->sides["candidate"].median_ms = 12.34;
-  library.timing->bounds = {{"candidate", {0.01, 12.34, 0.05, 15}},
-                            {"eager", {0.025, 0.031, 0.04, 15}}};
+  library.timing->sides["candidate"].wall_ms = 12.5;
+  library.timing->sides["eager"].wall_ms = 0.05;
   add(library, 1);
   add(failed(Outcome::kCompileFailure, "syntax_error",
              "softmax.cu:12: expected a \";\" | before `}`", "beta", "level1/2_Softmax", 1),

@@ -148,7 +148,6 @@ class FakeJudge {
               {"distributions_left_out", json::object()},
               {"failed_baselines", json::object()},
               {"device_states", json::object()},
-              {"others_on_device", json::object()},
               {"free_bytes", std::uint64_t{1} << 40}};
     if (json::parse(message.body).at("builds_late")) body["record"]["flags"] = {"builds_late"};
     if (mode_ == "verdict_unknown_outcome") body["record"]["outcome"] = "splendid";

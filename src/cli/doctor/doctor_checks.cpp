@@ -234,9 +234,11 @@ Finding judge_mps(const Machine& machine) {
 Finding judge_cupti(const Machine& machine) {
   if (machine.cupti.empty())
     return {Level::kNote,
-            "libcupti was not found: kbench cannot see whose kernels a module runs on a GPU",
+            "libcupti was not found: kbench cannot see whose kernels a module runs on a GPU, and "
+            "has no span and busy times",
             fmt::format("{} with a Python that has nvidia-cuda-cupti", kSetUp)};
-  return {Level::kOk, fmt::format("{}: shows whose kernels run", machine.cupti.string()), ""};
+  return {Level::kOk, fmt::format("{}: shows whose kernels run, and when", machine.cupti.string()),
+          ""};
 }
 
 Finding judge_hmm(const Machine& machine) {

@@ -8,7 +8,6 @@
 #include <set>
 
 #include "kbench/error.hpp"
-#include "protocol/timing_method.hpp"
 #include "record/stored_baselines.hpp"
 #include "score/kernelbench.hpp"
 
@@ -31,7 +30,7 @@ std::vector<BaselineCandidate> find_baseline_candidates(const EvalOptions& optio
   std::vector<BaselineCandidate> baseline_candidates;
   for (const std::string& baseline : options.baselines) {
     if (!is_baseline_candidate(baseline)) continue;
-    if (!find_timing_method(options.timing)->timed)
+    if (!is_timed(options))
       throw UsageError(fmt::format(
           "--baseline {} cannot be combined with --timing none, which measures no times",
           baseline));

@@ -10,7 +10,6 @@
 #include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "kbench/run_file.hpp"
-#include "protocol/timing_method.hpp"
 #include "record/stored_baselines.hpp"
 #include "run/environment.hpp"
 #include "score/kernelbench.hpp"
@@ -37,7 +36,7 @@ void tell_unreadable(const RunFile& run, const std::string& file) {
 
 void take_baseline_files(EvalOptions& options) {
   if (options.baseline_files.empty()) return;
-  if (!find_timing_method(options.timing)->timed)
+  if (!is_timed(options))
     throw UsageError(
         "--baseline-file cannot be combined with --timing none, which measures no times");
   if (kernelbench_row(options.precision) != nullptr)

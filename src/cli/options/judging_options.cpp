@@ -12,10 +12,8 @@
 #include "cli/options/option_checks.hpp"
 #include "cli/options/reduce_sizes_option.hpp"
 #include "kbench/error.hpp"
-#include "protocol/timing_method.hpp"
 #include "record/baseline.hpp"
 #include "record/stored_baselines.hpp"
-#include "run/devices.hpp"
 
 namespace kbench::cli {
 
@@ -62,8 +60,8 @@ namespace {
 
 std::string timing_help() {
   std::vector<std::string> rows;
-  for (const TimingMethod& method : timing_methods())
-    rows.push_back(fmt::format("{}: {}", method.name, method.meaning));
+  for (const TimingChoice& choice : timing_choices())
+    rows.push_back(fmt::format("{}: {}", choice.name, choice.meaning));
   return fmt::format("{}", fmt::join(rows, "; "));
 }
 
@@ -74,13 +72,7 @@ void add_timing_options(CLI::App& app, EvalOptions& options, std::string& l2,
   app.option_defaults()->group(group::kTiming);
   app.add_option("--timing", options.timing, timing_help())
       ->type_name("METHOD")
-      ->check(one_of(names_of(timing_methods())))
-      ->capture_default_str();
-  app.add_option("--score", options.score,
-                 "time of a call on a GPU: span, from the first start of its work to the last end; "
-                 "busy, while any work ran; wall, until the caller has the result")
-      ->type_name("TIME")
-      ->check(one_of({kSpanScore, kBusyScore, kWallScore}))
+      ->check(one_of(names_of(timing_choices())))
       ->capture_default_str();
   app.add_option("--l2", l2, "L2 cache before each timed call: cold or warm")
       ->type_name("STATE")
@@ -91,16 +83,6 @@ void add_timing_options(CLI::App& app, EvalOptions& options, std::string& l2,
       ->type_name("SECONDS")
       ->check(above_zero())
       ->capture_default_str();
-}
-
-/// A score by another clock than the method's would mix two timing methods in one run.
-void check_score(const EvalOptions& options) {
-  const protocol::TimeClock clock = find_timing_method(options.timing)->clock;
-  const bool differs = (options.score == kBusyScore && clock != protocol::TimeClock::kDevice) ||
-                       (options.score == kWallScore && clock != protocol::TimeClock::kHost);
-  if (differs && clock != protocol::TimeClock::kEvents)
-    throw UsageError(fmt::format("--timing {} and --score {} use two clocks: omit one of them",
-                                 options.timing, options.score));
 }
 
 void add_baseline_option(CLI::App& app, EvalOptions& options, BaselineCandidates candidates) {
@@ -127,15 +109,11 @@ void add_baseline_option(CLI::App& app, EvalOptions& options, BaselineCandidates
       ->allow_extra_args(false);
 }
 
-void check_baselines(const EvalOptions& options, const EvalRun& run) {
+void check_baselines(const EvalOptions& options) {
   const std::vector<std::string>& names = options.baselines;
-  for (auto name = names.begin(); name != names.end(); ++name) {
+  for (auto name = names.begin(); name != names.end(); ++name)
     if (std::find(names.begin(), name, *name) != name)
       throw UsageError(fmt::format("--baseline names {} twice", *name));
-    if (is_baseline_candidate(*name)) continue;
-    if (find_baseline(*name)->needs_gpu && !run.devices().front().gpu)
-      throw UsageError(fmt::format("--baseline {} needs a GPU, and this run is on the CPU", *name));
-  }
 }
 
 }  // namespace kbench::cli

@@ -33,17 +33,15 @@ void add_judging_options(CLI::App& app, JudgingArguments& arguments, EvalOptions
 void take_judging_options(const CLI::App& app, const JudgingArguments& arguments,
                           EvalOptions& options);
 
-/// Adds `--timing`, `--score`, `--l2` and `--timing-budget`; `measured` is what the budget is for.
+/// Adds `--timing`, `--l2` and `--timing-budget`; `measured` is what the budget is for.
 void add_timing_options(CLI::App& app, EvalOptions& options, std::string& l2,
                         std::string_view measured);
-/// Throws UsageError if `--timing` and `--score` ask for different clocks.
-void check_score(const EvalOptions& options);
 
 /// If a command takes candidates as baselines (`candidate:PATH`).
 enum class BaselineCandidates : std::uint8_t { kAllowed, kRefused };
 /// Adds `--baseline`.
 void add_baseline_option(CLI::App& app, EvalOptions& options, BaselineCandidates candidates);
-/// Throws UsageError if a baseline is named twice, or cannot run on the run's device.
-void check_baselines(const EvalOptions& options, const EvalRun& run);
+/// Throws UsageError if a baseline is named twice.
+void check_baselines(const EvalOptions& options);
 
 }  // namespace kbench::cli

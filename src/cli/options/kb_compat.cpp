@@ -13,7 +13,7 @@ namespace {
 
 /// Options that KernelBench's rules decide, or that add checks to those rules.
 constexpr const char* kDecided[] = {"--seed",    "--l2",    "--timing-budget", "--require",
-                                    "--profile", "--sizes", "--score",         "--eval-mode"};
+                                    "--profile", "--sizes", "--eval-mode"};
 
 }  // namespace
 

@@ -143,6 +143,17 @@ class CandidatePage : private ConsoleLines {
     return text;
   }
 
+  std::string speedup_text(const Speedup& speedup) const {
+    std::string text =
+        fmt::format("{} over {}", factor(speedup.value), printable(speedup.baseline.str()));
+    if (std::isfinite(speedup.lo))
+      text += fmt::format(" ({:.2f}–{:.2f}, {})", speedup.lo, speedup.hi, relation_of(speedup));
+    if (speedup.stored) text += ", whose time is from an earlier run";
+    if (const auto caller = caller_speedup(record_, speedup.baseline.str()))
+      text += fmt::format("; caller's speedup {}", factor(caller));
+    return text;
+  }
+
   void times() {
     if (!record_.timing) return;
     const Timing& timing = *record_.timing;
@@ -159,28 +170,9 @@ class CandidatePage : private ConsoleLines {
     for (const auto& [name, side] : timing.sides)
       if (side.wall_ms || side.span_ms || side.busy_ms)
         labelled("", 2,
-                 fmt::format("{}: wall {}, span {}, busy {}", printable(name.str()),
+                 fmt::format("{}: caller's time {}, span {}, busy {}", printable(name.str()),
                              ms(side.wall_ms), ms(side.span_ms), ms(side.busy_ms)));
-    if (const OtherTimes* other = timing.beside_kernels.get())
-      for (const auto& [name, side] : other->sides)
-        labelled("", 2,
-                 fmt::format("{} as timed for kernels: {}{}, by {}", printable(name.str()),
-                             ms(side.median_ms),
-                             side.lo_ms ? " (" + ms(side.lo_ms) + "–" + ms(side.hi_ms) + ")" : "",
-                             printable(other->method.str())));
-    for (const auto& [name, bound] : timing.bounds)
-      labelled("", 2,
-               fmt::format("{} reported {}; its wall-clock bound is {} ({} of overhead, {})",
-                           printable(name.str()), ms(bound.told_ms), ms(bound.bound_ms),
-                           ms(bound.overhead_ms), counted(bound.blocks, "block")));
-    for (const Speedup& speedup : record_.speedup)
-      labelled(
-          "", 2,
-          fmt::format("{} over {}{}{}", factor(speedup.value), printable(speedup.baseline.str()),
-                      std::isfinite(speedup.lo) ? fmt::format(" ({:.2f}–{:.2f}, {})", speedup.lo,
-                                                              speedup.hi, relation_of(speedup))
-                                                : "",
-                      speedup.stored ? ", whose time is from an earlier run" : ""));
+    for (const Speedup& speedup : record_.speedup) labelled("", 2, speedup_text(speedup));
     if (const auto failed =
             details_.is_object() ? details_.find("failed_baselines") : details_.end();
         details_.is_object() && failed != details_.end() && failed->is_object())
@@ -189,14 +181,6 @@ class CandidatePage : private ConsoleLines {
           labelled("", 2,
                    fmt::format("no time of {}: {}", printable(baseline),
                                printable(why.get<std::string>())));
-    if (timing.floor_ms)
-      labelled(
-          "", 2,
-          fmt::format("an empty kernel takes {}{}", ms(timing.floor_ms),
-                      timing.overhead_ms
-                          ? fmt::format(", of which {} are the method's overhead, subtracted above",
-                                        ms(timing.overhead_ms))
-                          : ""));
     if (record_.sol && record_.sol->limit_ms)
       labelled("", 2,
                fmt::format(

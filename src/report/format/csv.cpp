@@ -134,8 +134,12 @@ constexpr Column kColumns[] = {
     {"limited_by", part_of<&Record::sol, &SpeedOfLight::limited_by>},
     {"timing_method", part_of<&Record::timing, &Timing::method>},
     {"timing_trust", part_of<&Record::timing, &Timing::trust>},
-    // If the time is the wall-clock bound: the time that the candidate's process reported.
-    {"told_ms", value_of<told_ms>},
+    {"caller_ms", [](Buffer& row, const Report&,
+                     const Record& record) { append_number(row, caller_ms(record, "candidate")); }},
+    {"caller_speedup",
+     [](Buffer& row, const Report& report, const Record& record) {
+       append_number(row, caller_speedup(record, report.baseline));
+     }},
     {"class", value_of<&Record::kernel_class>},
     {"launches", value_of<&Record::launches>},
     {"flags",

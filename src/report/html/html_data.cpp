@@ -137,8 +137,6 @@ std::string rows(const Report& report, const std::optional<double>& start) {
                   [](const Record& r) { return r.sol ? r.sol->limit_ms : std::nullopt; });
   columns.numbers("limit_share",
                   [](const Record& r) { return r.sol ? r.sol->share : std::nullopt; });
-  columns.numbers("floor_ms",
-                  [](const Record& r) { return r.timing ? r.timing->floor_ms : std::nullopt; });
   columns.numbers("seconds", [](const Record& r) { return std::optional<double>(r.seconds); });
   columns.numbers(
       "ended",

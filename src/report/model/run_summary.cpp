@@ -139,12 +139,6 @@ std::string timing(const Report& report) {
   std::string trusted;
   for (const auto& [kind, count] : report.run_settings.trust)
     add_part(trusted, "", fmt::format("{} {}", count, kind));
-  const auto bounded = std::ranges::count_if(report.judged, [&](std::size_t index) {
-    const auto& timing = report.run.records[index].timing;
-    return timing && timing->is_bounded();
-  });
-  // Bounded times are among those with the last kind of trust.
-  if (bounded > 0) trusted += fmt::format(" ({} bounded by the judge's clock)", bounded);
   return trusted.empty() ? text : text + "; trust: " + trusted;
 }
 

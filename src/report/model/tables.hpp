@@ -41,8 +41,8 @@ bool lists_candidates(const Report& report, std::size_t most = kManyCandidates);
 
 /// A candidate's problem, model and sample.
 std::string candidate_name(const Record& record);
-/// Judge, class and trust if they are unusual, reduced sizes, and flags. "bound": the time is the
-/// wall-clock bound, not the reported time.
+/// Judge, class and trust if they are unusual, reduced sizes, and flags. "bound": the time
+/// includes host code.
 std::string remarks(const Record& record);
 /// True if any candidate has a known fraction of its device's limit.
 bool has_limits(const Report& report);

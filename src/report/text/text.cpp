@@ -230,11 +230,22 @@ std::optional<double> time_ms(const Record& record, std::string_view side) {
   return std::nullopt;
 }
 
-std::optional<double> told_ms(const Record& record) {
-  if (!record.timing || !record.timing->is_bounded()) return std::nullopt;
-  const auto found = record.timing->bounds.find("candidate");
-  if (found == record.timing->bounds.end()) return std::nullopt;
-  return found->second.told_ms;
+std::optional<double> caller_ms(const Record& record, std::string_view side) {
+  if (!record.timing) return std::nullopt;
+  if (side == kBestBaseline) {
+    const Speedup* best = speedup_over(record, side);
+    return best == nullptr ? std::nullopt : caller_ms(record, best->baseline.str());
+  }
+  for (const auto& [name, timing] : record.timing->sides)
+    if (name == side && timing.wall_ms) return *timing.wall_ms;
+  return std::nullopt;
+}
+
+std::optional<double> caller_speedup(const Record& record, std::string_view baseline) {
+  const std::optional<double> candidate = caller_ms(record, "candidate");
+  const std::optional<double> other = caller_ms(record, baseline);
+  if (!candidate || !other || *candidate <= 0) return std::nullopt;
+  return *other / *candidate;
 }
 
 const Speedup* speedup_over(const Record& record, std::string_view baseline) {

@@ -57,9 +57,11 @@ std::string counted(Count count, std::string_view noun) {
 /// The record's median time of a subject ("candidate" or a baseline); none if it was not timed. The
 /// mean instead, if the record has no median or the timing method compares means.
 std::optional<double> time_ms(const Record& record, std::string_view side);
-/// The median time that the candidate's process reported, if the record has the wall-clock bound
-/// instead because the reported time was not trusted; else none.
-std::optional<double> told_ms(const Record& record);
+/// The median time that a caller waits for one call of a subject (SideTiming::wall_ms); none if it
+/// is not known.
+std::optional<double> caller_ms(const Record& record, std::string_view side);
+/// The caller's time of a baseline divided by the candidate's; none if either is not known.
+std::optional<double> caller_speedup(const Record& record, std::string_view baseline);
 /// The record's finite speedup over a baseline, or null. kBestBaseline: its least speedup, over the
 /// fastest baseline.
 const Speedup* speedup_over(const Record& record, std::string_view baseline);

@@ -161,7 +161,7 @@ run::CheckSetup EvalRun::Impl::check_setup() {
 }
 
 void EvalRun::Impl::measure_devices() {
-  if (std::exchange(devices_measured_, true) || !run::method_of(options).timed) return;
+  if (std::exchange(devices_measured_, true) || !is_timed(options)) return;
   for (QueueDevice& device : devices)
     device.measured = run::measured_peaks(*host, device, installation.cache / "peaks", cancel_fd);
 }

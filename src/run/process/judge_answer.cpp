@@ -54,7 +54,6 @@ JudgeAnswer read_answer(const protocol::Message& message) {
             body.at("distributions_left_out"),
             body.at("failed_baselines"),
             body.at("device_states"),
-            body.at("others_on_device"),
             body.at("counted").get<bool>(),
             body.at("phases_s").get<Phases>(),
             body.at("free_bytes").get<std::uint64_t>()};
@@ -91,8 +90,6 @@ void take_answer(JudgeAnswer answer, const std::string& estimate_for, Record& re
   if (!answer.distributions_left_out.empty())
     details["distributions_left_out"] = std::move(answer.distributions_left_out);
   if (!answer.device_states.empty()) details["device_states"] = std::move(answer.device_states);
-  if (!answer.others_on_device.empty())
-    details["others_on_device"] = std::move(answer.others_on_device);
   if (!answer.failed_baselines.empty())
     details["failed_baselines"] = std::move(answer.failed_baselines);
   details["raw_ms"] = std::move(answer.raw_ms);

@@ -18,9 +18,8 @@ struct JudgeAnswer {
   nlohmann::json raw_ms, findings, operators, candidate_operators;
   nlohmann::json distributions_left_out;  ///< name → why
   nlohmann::json failed_baselines;        ///< name → why
-  nlohmann::json device_states;     ///< subject of a timing → the state at each of its blocks
-  nlohmann::json others_on_device;  ///< probes for other processes' work, by time
-  bool counted = false;             ///< true if all of the candidate's work was counted
+  nlohmann::json device_states;  ///< subject of a timing → the state at each of its blocks
+  bool counted = false;          ///< true if all of the candidate's work was counted
   Phases phases_s;
   std::uint64_t free_bytes = 0;  ///< device memory at the time of the verdict
 };

@@ -66,6 +66,13 @@ const StoredBaselines& stored_times(const EvalOptions& options) {
   return options.stored ? *options.stored : kNone;
 }
 
+std::vector<std::string> measured_baselines(const QueueSetup& setup, const Prepared& prepared) {
+  const EvalOptions& options = *setup.options;
+  const bool is_gated = setup.device.gpu && is_timed(options);
+  return stored_times(options).missing(prepared.record, options.baselines,
+                                       is_gated ? kGatedMethod : "");
+}
+
 json open_request(const QueueSetup& setup, const Prepared& prepared) {
   const EvalOptions& options = *setup.options;
   json request =
@@ -73,16 +80,9 @@ json open_request(const QueueSetup& setup, const Prepared& prepared) {
   request["device"] = setup.device.name_inside();
   request["secret"] = setup.secret;
   request["trials"] = options.trials;
-  const bool by_gpu = setup.device.gpu && method_of(options).timed;
-  request["baselines"] = stored_times(options).missing(prepared.record, options.baselines,
-                                                       by_gpu ? method_prefix(options) : "");
+  request["baselines"] = measured_baselines(setup, prepared);
   request["baseline_cache"] = setup.baseline_cache;
-  request["beside_kernels"] = options.beside_kernels;
   request["cold_cache"] = options.cold_cache;
-  request["held"] = method_of(options).held &&
-                    stored_times(options).allow_held(prepared.record, options.baselines);
-  request["clock"] = static_cast<std::uint32_t>(clock_of(options));
-  request["score"] = options.score;
   request["distributions"] = options.distributions;
   request["distributions_off"] = prepared.problem->distributions_off;
   request["memory_share"] = 1.0 / static_cast<double>(setup.device_queues);

@@ -40,6 +40,8 @@ struct QueueSetup {
 /// The problem's part of a request to the judge, for describing and for judging.
 nlohmann::json describe_request(const Problem& problem, const Sizes& sizes,
                                 const std::string& precision, bool eval_mode);
+/// The baselines of a problem for which no times are stored.
+std::vector<std::string> measured_baselines(const QueueSetup& setup, const Prepared& prepared);
 /// The request to open the candidate's problem for judging.
 nlohmann::json open_request(const QueueSetup& setup, const Prepared& prepared);
 

@@ -108,9 +108,10 @@ void note_machine_reads(const Prepared& prepared, const StartedCandidate& candid
   if (reads) record.flags.emplace_back(kReadsMachine);
 }
 
-/// Removes times of host code that waited too long for CPUs of a busy host.
+/// Removes times that include host code, which waited too long for CPUs of a busy host. Calls
+/// behind the gate are queued before their time begins, so their times stay.
 void take_times_back(Record& record) {
-  if (!record.timing) return;
+  if (!record.timing || record.timing->method == kGatedMethod) return;
   record.timing.reset();
   record.speedup.clear();
   record.flags.emplace_back(kHostBusy);
@@ -180,8 +181,7 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
                      {"all_trials", setup_.options->all_trials},
                      {"profile", setup_.options->profile && prepared.timed},
                      {"has_undefined", !code.undefined_ptx.empty()},
-                     {"lifts_veils", setup_.own_kernels.timing.valid()},
-                     {"timed", prepared.timed && method_of(*setup_.options).timed},
+                     {"timed", prepared.timed && is_timed(*setup_.options)},
                      {"one_call", aim != RunAim::kVerdict},
                      {"sources_writable", aim == RunAim::kWrittenSource}};
   judge.start_evaluation(request, candidate.judge_fd());
@@ -219,8 +219,7 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
     }
     const double waited = waits ? waits->share() : 0;
     take_verdict(prepared, message, candidate, details);
-    if (setup_.device.gpu && code.kind != CandidateKind::kKernel && waited > kMostHostWaits)
-      take_times_back(prepared.record);
+    if (setup_.device.gpu && waited > kMostHostWaits) take_times_back(prepared.record);
     // The judge's measurement includes the wait for other queues, which this subtracts.
     if (auto quiet = verdict_phases_.find("quiet"); quiet != verdict_phases_.end()) {
       quiet->second -= turn_s;

@@ -199,18 +199,12 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
     } else if (message.type == MessageType::kTime) {
       const auto body = array_of<protocol::TimeBody>(message.body).at(0);
       const std::string_view rest = std::string_view(message.body).substr(sizeof body);
-      const std::size_t sets_bytes = body.calls * sizeof(std::uint32_t);
-      const auto sets = array_of<std::uint32_t>(rest.substr(0, sets_bytes));
-      if (body.veiled != 0)
-        candidate.take_veils(array_of<protocol::VeilKey>(rest.substr(sets_bytes)));
-      const auto times = candidate.time(sets, body);
+      const auto times = candidate.time(array_of<std::uint32_t>(rest), body);
       std::string told(reinterpret_cast<const char*>(times.data()), times.size() * sizeof(double));
       const auto reports = candidate.take_reports();
       if (body.looks != 0)
         told += called_body(candidate.take_notes(), candidate.noted(), reports)
                     .substr(0, sizeof(protocol::CalledBody));
-      if (body.held != 0)
-        told += bytes_of(protocol::HeldBody{candidate.take_hold_failed() ? 1u : 0u});
       channel.send(MessageType::kTimes, told);
     } else if (message.type == MessageType::kGate) {
       const auto body = first_of<protocol::GateBody>(message.body);
@@ -226,9 +220,9 @@ void serve(protocol::Channel& channel, const CandidateJob& job, JudgedCandidate&
     } else if (message.type == MessageType::kQueue) {
       const auto body = first_of<protocol::QueueBody>(message.body);
       const auto sets = array_of<std::uint32_t>(std::string_view(message.body).substr(sizeof body));
-      channel.send(
-          MessageType::kQueued,
-          queued_body(has_gate ? candidate.queue(sets, body) : refused(GateRefusal::kUnsupported)));
+      channel.send(MessageType::kQueued,
+                   queued_body(has_gate || body.alone != 0 ? candidate.queue(sets, body)
+                                                           : refused(GateRefusal::kUnsupported)));
     }
   }
 }

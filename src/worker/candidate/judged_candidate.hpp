@@ -68,16 +68,13 @@ class JudgedCandidate {
   virtual void prepare_random(std::string_view) {}
   /// Makes one call on a set. On return, its outputs are in the set's work buffers.
   virtual void call(const protocol::CallBody& body) = 0;
-  /// Makes one call on each set. Returns the milliseconds of each, in order.
+  /// Makes one call on each set. If TimeBody::records, returns the span and the busy time of each
+  /// call by the GPU's records, in milliseconds, as far as there are records. Else returns nothing,
+  /// or by KernelBench's rules the time of each call.
   virtual std::vector<double> time(std::span<const std::uint32_t> sets,
                                    const protocol::TimeBody& body) = 0;
-  /// Takes the keys of encrypted inputs for the next time(): one for each set, or none.
-  // NOLINTNEXTLINE(performance-unnecessary-value-param): KernelCandidate keeps them
-  virtual void take_veils(std::vector<protocol::VeilKey>) {}
-  /// True if the stream could not be blocked for a timed call (TimeBody::held).
-  virtual bool take_hold_failed() { return true; }
   /// Takes the page of the gate and, with its size in bytes, the memory for outputs that kbench
-  /// does not allocate. False if this device has no gate.
+  /// does not allocate. False if calls cannot be queued, but only be made alone.
   // NOLINTNEXTLINE(performance-unnecessary-value-param): a device with a gate keeps them
   virtual bool use_gate(Fd, Fd, std::uint64_t) { return false; }
   /// Queues a call on each set behind the gate, and returns before the judge opens it. Outputs stay

@@ -38,8 +38,6 @@ class KernelCandidate final : public JudgedCandidate {
                               entry.red_before, entry.red_after};
     const bool writable = entry.writable != 0 || job_.sources_writable;
     buffers_[{entry.set, entry.tensor, entry.role}] = memory.map(*device_, layout, writable);
-    if (device_->veils() && entry.role == static_cast<std::uint32_t>(BufferRole::kSource))
-      writable_[{entry.set, entry.tensor}] = memory.map(*device_, layout, true);
   }
 
   void call(const protocol::CallBody& body) override {
@@ -69,14 +67,10 @@ class KernelCandidate final : public JudgedCandidate {
     // Without checks, because untimed calls have them, and they would be in the time.
     device_->watch(
         {ptx::Sanitize::kNone, false, job_.max_instructions, deadline_after(body.limit_s)});
-    const auto veils = std::exchange(veils_, {});
-    for (std::size_t i = 0; i < sets.size(); ++i) {
-      const std::uint32_t set = sets[i];
-      if (i < veils.size() && !veils[i].is_none()) lift(set, veils[i]);
+    for (const std::uint32_t set : sets) {
       prepare(set, body.poison);
       if (body.cold_cache != 0) device_->flush_cache();
-      const auto call = [this] { run(); };
-      device_->time_by(body.clock, call, body.held != 0, times);
+      device_->call_timed([this] { run(); }, body.records != 0, times);
     }
     device_->synchronize();
     device_->take_reports();
@@ -94,10 +88,6 @@ class KernelCandidate final : public JudgedCandidate {
     queue_behind_gate(*device_, nullptr, body, [&](std::size_t i) { run({&calls[i], 1}); });
     return {};
   }
-
-  void take_veils(std::vector<protocol::VeilKey> veils) override { veils_ = std::move(veils); }
-
-  bool take_hold_failed() override { return device_->take_hold_failed(); }
 
   std::uint32_t noted() const override {
     const bool is_unchecked = !has_undefined_ && !job_.undefined_ptx.empty();
@@ -180,18 +170,6 @@ class KernelCandidate final : public JudgedCandidate {
     }
   }
 
-  /// Decrypts a set's inputs through writable mappings. Kernels get the addresses of read-only
-  /// ones.
-  void lift(std::uint32_t set, const protocol::VeilKey& key) {
-    for (std::size_t i = 0; i < job_.plan.tensors.size(); ++i) {
-      const auto& tensor = job_.plan.tensors[i];
-      const SharedBuffer* source = find(set, i, BufferRole::kSource);
-      if (tensor.role != BoundTensor::Role::kInput || source == nullptr) continue;
-      device_->veil(writable_.at({set, i}).data(), source->size_bytes(),
-                    key.of_input(tensor.index));
-    }
-  }
-
   static bool is_written_input(const BoundTensor& tensor) {
     return tensor.writable && tensor.role == BoundTensor::Role::kInput;
   }
@@ -218,9 +196,6 @@ class KernelCandidate final : public JudgedCandidate {
   std::map<std::size_t, SharedBuffer> scratch_;
   bool has_undefined_ = false;  ///< the build for checks of undefined registers is loaded
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, SharedBuffer> buffers_;
-  /// Writable mappings of the sources, for lift(); by set and tensor.
-  std::map<std::pair<std::uint32_t, std::size_t>, SharedBuffer> writable_;
-  std::vector<protocol::VeilKey> veils_;
   std::vector<KernelTensor> tensors_;
   std::vector<LaunchReport> reports_;  ///< of a counted call on a GPU
 };

@@ -261,7 +261,6 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body, 
   // Does not fill the outputs: the judge has done so, because its clock includes all work here.
   restore_state(set);
   if (body.cold_cache != 0) device_->flush_cache();
-  device_->lead(body.lead_ms);
   const HostTasks before = tasks_before();
   const auto inputs = inputs_of(set);
   std::optional<InputsHidden> hidden;
@@ -269,12 +268,10 @@ void ModuleCandidate::time_call(ModuleSet& set, const protocol::TimeBody& body, 
   std::vector<at::Tensor> outputs;
   const auto call = [&] {
     outputs = forward(set, inputs);
-    // The time includes work on the candidate's own streams.
-    device_->synchronize();
+    device_->synchronize();  // the time includes work on the candidate's own streams
   };
-  device_->time_by(body.clock, call, false, times);
-  if (const double begun_ms = wait_for_begun(before); begun_ms > 0 && !times.empty())
-    times.back() += begun_ms;
+  device_->call_timed(call, body.records != 0, times);
+  wait_for_begun(before);
   if (hidden) hidden->take_outputs(outputs);
   hidden.reset();
   python_.check();
@@ -286,11 +283,10 @@ HostTasks ModuleCandidate::tasks_before() const {
   return device_->name() == "cpu" ? host_tasks() : HostTasks{};
 }
 
-double ModuleCandidate::wait_for_begun(const HostTasks& before) {
-  if (device_->name() != "cpu") return 0;
-  const auto start = std::chrono::steady_clock::now();
+void ModuleCandidate::wait_for_begun(const HostTasks& before) {
+  if (device_->name() != "cpu") return;
   HostTasks begun = begun_since(before);
-  if (begun.threads.empty() && begun.processes.empty()) return 0;
+  if (begun.threads.empty() && begun.processes.empty()) return;
   {
     const py::gil_scoped_release others_go_on;
     // A task may sleep while tasks that it has started work for it, so new tasks are waited for,
@@ -304,13 +300,11 @@ double ModuleCandidate::wait_for_begun(const HostTasks& before) {
       begun = now;
     }
   }
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
   // The first call may start helpers that serve all calls, so they are no failure.
   if (called_ && !begun_since(before).processes.empty())
     throw CandidateFailure{
         Outcome::kCheat, "left_running",
         "a process that a call started was still running after the call returned"};
-  return took.count();
 }
 
 py::list ModuleCandidate::input_names() const {

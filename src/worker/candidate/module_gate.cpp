@@ -2,6 +2,7 @@
 #include <ATen/ATen.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "worker/candidate/exported_memory.hpp"
 #include "worker/candidate/module_judged.hpp"
@@ -36,7 +37,8 @@ bool ModuleCandidate::use_gate(Fd page, Fd memory, std::uint64_t memory_bytes) {
   BufferLayout layout;
   layout.mapped_bytes = layout.data_bytes = memory_bytes;
   use_exported_memory(device_->map(std::move(memory), layout, true));
-  return has_pool_ && device_->use_gate(std::move(page));
+  const bool has_gate = device_->use_gate(std::move(page));
+  return has_pool_ && has_gate;
 }
 
 bool ModuleCandidate::queue_call(std::uint32_t index, std::vector<protocol::OutputPlace>& places) {
@@ -92,11 +94,14 @@ QueuedCalls ModuleCandidate::queue(std::span<const std::uint32_t> sets,
       in_pool = in_pool && queue_call(sets[i], queued.outputs);
   };
   try {
-    const ModulePython::InExportedPool pool;
+    std::optional<ModulePython::InExportedPool> pool;
+    // Outputs that are copied may lie anywhere.
+    if (has_pool_ && body.copies == 0) pool.emplace();
     queue_behind_gate(*device_, stream, body, call);
     if (!in_pool) queued = refused(GateRefusal::kOutputsElsewhere);
   } catch (const CandidateFailure&) {
-    // Not a failure of the candidate: kbench times it by another method, which may succeed.
+    // Not a failure of the candidate: kbench then makes its calls alone, which may succeed.
+    if (body.alone != 0) throw;
     queued = refused(GateRefusal::kFailed);
   }
   if (body.traced == 0) python_.take_reports();

@@ -120,13 +120,12 @@ class ModuleCandidate : public JudgedCandidate {
   std::size_t bytes_of(BoundTensor::Role role) const;
   /// Bytes that a call has to read: the inputs and the model's state.
   std::size_t read_bytes() const;
-  /// Times a call by the request's clock. Appends to `times`.
+  /// Makes a call as JudgedCandidate::time() describes. Appends to `times`.
   void time_call(ModuleSet& set, const protocol::TimeBody& body, bool hides,
                  std::vector<double>& times);
-  /// Waits for host tasks that a call has started. Returns the milliseconds until they ended or
-  /// slept. Throws CandidateFailure if a process remains, because it may write to results at any
-  /// time.
-  double wait_for_begun(const HostTasks& before);
+  /// Waits until host tasks that a call has started have ended or sleep. Throws CandidateFailure if
+  /// a process remains, because it may write to results at any time.
+  void wait_for_begun(const HostTasks& before);
   HostTasks tasks_before() const;
 
   /// Queues a call on a set, and appends the places of its outputs. False if they do not lie in

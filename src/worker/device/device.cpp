@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
 
 #include "base/text.hpp"
 #include "kbench/error.hpp"
@@ -36,24 +35,18 @@ std::vector<LaunchReport> reports_of(std::span<const DeviceActivity> activity) {
   return reports;
 }
 
-void Device::time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
-                     std::vector<double>& times) {
-  if (clock == protocol::TimeClock::kEvents) {
-    times.push_back(time_ms(call, held));
-  } else if (clock == protocol::TimeClock::kHost) {
-    times.push_back(wall_ms(call));
-  } else if (const auto seen = device_times(call, held)) {
-    times.insert(times.end(), {seen->span_ms, seen->busy_ms});
-  }
+std::optional<DeviceTimes> Device::device_times(const std::function<void()>& call) {
+  const auto activity = record(call);
+  return activity ? times_of(*activity) : std::nullopt;
 }
 
-double Device::wall_ms(const std::function<void()>& call) {
-  synchronize();
-  const auto start = std::chrono::steady_clock::now();
-  call();
-  synchronize();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+void Device::call_timed(const std::function<void()>& call, bool records,
+                        std::vector<double>& times) {
+  const auto seen = records ? device_times(call) : std::nullopt;
+  if (seen)
+    times.insert(times.end(), {seen->span_ms, seen->busy_ms});
+  else
+    call();
 }
 
 BufferLayout buffer_layout(std::size_t data_bytes, std::size_t granularity, bool red_zone) {

@@ -178,28 +178,17 @@ class Device {
   /// Opens everything of the device that this process may need later; see close_gpus().
   virtual void open_whole() {}
 
-  /// Flushes the caches by reading twice the L2's size. The next call then reads from memory, and
-  /// the L2 has no lines left to write back.
-  virtual void flush_cache() = 0;
-  /// Queues work that keeps the device busy for `ms`. The host queues the next work meanwhile, so a
-  /// slow launch is not part of that work's time. Does nothing without timing kernels.
-  virtual void lead(double ms) { (void)ms; }
-  /// True if veil() encrypts, as on a device whose kernels can access memory that is not in their
-  /// arguments.
-  virtual bool veils() const { return false; }
+  /// Flushes a GPU's caches by reading twice the L2's size. The next call then reads from memory,
+  /// and the L2 has no lines left to write back.
+  virtual void flush_cache() {}
   /// Queues the encryption of memory, up to the next multiple of 16 bytes. A second call with the
   /// same key decrypts it.
   virtual void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
     (void)data, (void)size_bytes, (void)key;
   }
-  /// Loads the kernels that flush a GPU's caches and block its stream. Without them a memset
-  /// flushes, so that later calls pay for its write-back, and no stream is blocked.
+  /// Loads the kernels that flush a GPU's caches, encrypt inputs and watch the GPU. Without them a
+  /// memset flushes, so that later calls pay for its write-back.
   virtual void use_timing_kernels(std::string_view) {}
-  /// Milliseconds of `call` by this device's method, queued behind earlier work. If `held` and
-  /// supported, the stream is blocked until all of the call's work is queued.
-  virtual double time_ms(const std::function<void()>& call, bool held = false) = 0;
-  /// Milliseconds of `call` by the host's clock, from an idle device to the end of its work.
-  double wall_ms(const std::function<void()>& call);
   /// The device's records of its activity in `work`; nothing if it has no records. The device is
   /// idle before and after.
   virtual std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) {
@@ -208,23 +197,11 @@ class Device {
   }
   virtual std::optional<SmLimits> sm_limits() { return std::nullopt; }
   /// The device's times for `call`, by its own records; nothing if it has no records. The device is
-  /// idle when the call begins. `held`: as in time_ms().
-  virtual std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) {
-    (void)call, (void)held;
-    return std::nullopt;
-  }
-  /// Appends milliseconds of `call` by that clock to `times`, in the format of an answer to a
-  /// kTime.
-  void time_by(protocol::TimeClock clock, const std::function<void()>& call, bool held,
-               std::vector<double>& times);
-  /// Launches a kernel that does nothing; false if there is none.
-  virtual bool launch_empty() { return false; }
-  /// Milliseconds that this device's method adds to the work's time, with or without a flush and a
-  /// blocked stream. Nothing if unknown. For the judge's process.
-  virtual std::optional<double> overhead_ms(bool cold_cache, bool held) {
-    (void)cold_cache, (void)held;
-    return std::nullopt;
-  }
+  /// idle when the call begins.
+  std::optional<DeviceTimes> device_times(const std::function<void()>& call);
+  /// Makes a call. If `records`, appends the span and the busy time of it to `times`, in the format
+  /// of an answer to a kTime.
+  void call_timed(const std::function<void()>& call, bool records, std::vector<double>& times);
   /// Probes the idle device for about `span_ms`; nothing if it cannot.
   /// `start_ms`: the time from the call until the probe began.
   virtual std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms = nullptr) {
@@ -239,11 +216,8 @@ class Device {
   /// Ends the guard; the device is idle microseconds later. True if no other context has run
   /// meanwhile.
   virtual bool end_guard() { return true; }
-  /// True if, since the previous call, the stream could not be blocked for some timed call, because
-  /// it waited for the device.
-  virtual bool take_hold_failed() { return false; }
-
-  /// Takes a page with protocol::GateWords, for gated calls. False if this device has no gate.
+  /// Takes a page with protocol::GateWords, for gated calls. False if the device's streams cannot
+  /// wait for them; queue_gate() then does nothing, and queue_done() waits for all work.
   virtual bool use_gate(Fd page) {
     (void)page;
     return false;
@@ -253,8 +227,6 @@ class Device {
   virtual void queue_gate(std::uint32_t block, void* stream) { (void)block, (void)stream; }
   /// Queues a write of the completion word on the same stream, behind all work of this context.
   virtual void queue_done(std::uint32_t block, void* stream) { (void)block, (void)stream; }
-  /// Name of this device's timing method in records: "events" or "wall".
-  virtual std::string_view timing_method() const = 0;
   virtual DeviceState state() { return {}; }
 };
 

@@ -18,8 +18,6 @@ namespace kbench::worker {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-/// More than twice the last-level cache of common machines.
-constexpr std::size_t kFlushBytes = 64u << 20;
 
 class CpuDevice final : public Device {
  public:
@@ -124,13 +122,6 @@ class CpuDevice final : public Device {
     if (result.fault) throw failure_of(*result.fault, tensors_);
   }
 
-  void flush_cache() override {
-    if (flush_.empty()) flush_.resize(kFlushBytes / sizeof(std::uint64_t));
-    for (std::size_t i = 0; i < flush_.size(); i += 8) ++flush_[i];
-  }
-  double time_ms(const std::function<void()>& call, bool) override { return wall_ms(call); }
-  std::string_view timing_method() const override { return "wall"; }
-
  private:
   /// The words of a tensor that were written since it was filled; null if all count as written.
   ptx::Written* written_of(std::size_t tensor) {
@@ -173,7 +164,6 @@ class CpuDevice final : public Device {
   std::vector<std::optional<std::pair<std::size_t, ptx::Written>>> written_;
   Watch watch_;
   std::vector<LaunchReport> reports_;
-  std::vector<std::uint64_t> flush_;
   std::uint64_t launches_ = 0;
 };
 

@@ -64,8 +64,7 @@ CudaDevice::CudaDevice(int index) : name_(fmt::format("cuda:{}", index)), cuda_(
   check(cuda_.cuMemGetAllocationGranularity(&granularity_, &allocation_,
                                             CU_MEM_ALLOC_GRANULARITY_MINIMUM),
         "cuMemGetAllocationGranularity");
-  check(cuda_.cuEventCreate(&start_, CU_EVENT_DEFAULT), "cuEventCreate");
-  check(cuda_.cuEventCreate(&stop_, CU_EVENT_DEFAULT), "cuEventCreate");
+  check(cuda_.cuEventCreate(&queued_done_, CU_EVENT_DISABLE_TIMING), "cuEventCreate");
 }
 
 CudaDevice::~CudaDevice() {
@@ -75,8 +74,7 @@ CudaDevice::~CudaDevice() {
   if (timing_module_ != nullptr) cuda_.cuModuleUnload(timing_module_);
   if (signals_ != nullptr) cuda_.cuMemFreeHost(const_cast<unsigned*>(signals_));
   if (guard_stream_ != nullptr) cuda_.cuStreamDestroy(guard_stream_);
-  cuda_.cuEventDestroy(start_);
-  cuda_.cuEventDestroy(stop_);
+  cuda_.cuEventDestroy(queued_done_);
 }
 
 std::size_t CudaDevice::free_bytes() {

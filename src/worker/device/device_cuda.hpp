@@ -54,18 +54,11 @@ class CudaDevice final : public Device {
 
   void open_whole() override;
   void flush_cache() override;
-  bool veils() const override { return veil_kernel_ != nullptr; }
   void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override;
   void use_timing_kernels(std::string_view image) override;
-  void lead(double ms) override;
-  double time_ms(const std::function<void()>& call, bool held) override;
-  std::string_view timing_method() const override { return "events"; }
 
   std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override;
   std::optional<SmLimits> sm_limits() override;
-  std::optional<DeviceTimes> device_times(const std::function<void()>& call, bool held) override;
-  bool launch_empty() override;
-  std::optional<double> overhead_ms(bool cold_cache, bool held) override;
   std::optional<DeviceLook> look_for_others(double span_ms, double* start_ms) override;
   void start_guard() override;
   void finish_queued() override;
@@ -73,7 +66,6 @@ class CudaDevice final : public Device {
   bool use_gate(Fd page) override;
   void queue_gate(std::uint32_t block, void* stream) override;
   void queue_done(std::uint32_t block, void* stream) override;
-  bool take_hold_failed() override;
   DeviceState state() override;
 
  private:
@@ -82,14 +74,13 @@ class CudaDevice final : public Device {
     std::map<std::string, CUfunction> functions;
     std::map<std::string, int> shared;
   };
-  class Hold;
 
   SharedBuffer map_handle(CUmemGenericAllocationHandle handle, Fd fd, BufferLayout layout,
                           bool writable);
   void load_into(Code& code, std::string_view image, const LaunchPlan& plan);
   void load_function(Code& code, const LaunchPlan::Launch& launch);
-  /// The time of an empty kernel by events minus its time by CUPTI.
-  std::optional<double> measure_overhead_ms(bool cold_cache, bool held);
+  /// The part of flush_cache() that waits for all work.
+  void prepare_flush();
   /// Launches threads for all multiprocessors, which stride over memory.
   void launch_wide(CUfunction kernel, void** arguments, const char* doing);
   /// Launches a thread that reads the clock for `span_ms` and reports in the signals from `signal`
@@ -109,19 +100,18 @@ class CudaDevice final : public Device {
   Code code_, other_;
   bool uses_other_ = false;
   std::vector<CUdeviceptr> addresses_;
-  CUevent start_ = nullptr, stop_ = nullptr;
+  CUevent queued_done_ = nullptr;  ///< for finish_queued()
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
-  CUfunction flush_kernel_ = nullptr, hold_kernel_ = nullptr, empty_kernel_ = nullptr,
-             veil_kernel_ = nullptr, watch_kernel_ = nullptr;
-  /// By (cache flushed, stream blocked).
-  std::map<std::pair<bool, bool>, std::optional<double>> overheads_;
-  volatile unsigned* signals_ =
-      nullptr;  ///< [0]: unblock; [1]: a block timed out; then those of a probe and of a guard
+  CUfunction flush_kernel_ = nullptr, empty_kernel_ = nullptr, veil_kernel_ = nullptr,
+             watch_kernel_ = nullptr;
+  volatile unsigned* signals_ = nullptr;  ///< of a probe, then of a guard
   CUdeviceptr device_signals_ = 0;
-  CUdeviceptr gate_ = 0;        ///< protocol::GateWords, in memory shared with the judge
-  CUevent all_done_ = nullptr;  ///< follows all work of the context
+  protocol::GateWords* gate_words_ = nullptr;  ///< in memory shared with the judge
+  CUdeviceptr gate_ = 0;                       ///< their address on the GPU
+  bool has_gate_ = false;                      ///< streams can wait for these words
+  CUevent all_done_ = nullptr;                 ///< follows all work of the context
   CUstream guard_stream_ = nullptr;
   bool is_guarded_ = false;
   std::unique_ptr<GpuStateReader> reader_;

@@ -25,12 +25,6 @@ struct DeviceState {
 /// context although this one had work.
 struct DeviceLook {
   double seen_ms = 0, taken_ms = 0;
-
-  void add(const DeviceLook& other) {
-    seen_ms += other.seen_ms;
-    taken_ms += other.taken_ms;
-  }
-  double share() const { return seen_ms > 0 ? taken_ms / seen_ms : 0; }
 };
 
 }  // namespace kbench::worker

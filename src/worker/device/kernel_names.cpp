@@ -21,14 +21,14 @@ bool is_library_kernel(std::string_view name) {
       "cublas",      "cudnn",          "cutlass",     "nvjet_",      "_xmma_",
       "cusparse",    "cusolver",       "cufft",       "curand",      "2at6native",
       "2at4cuda",    "at_cuda_detail", "triton_poi_", "triton_red_", "triton_per_",
-      "triton_tem_", "triton_for_",    kFlushKernel,  kHoldKernel,   kEmptyKernel};
+      "triton_tem_", "triton_for_",    kFlushKernel,  kEmptyKernel};
   return contains_any(name, kParts);
 }
 
 bool computes_nothing(std::string_view name) {
   static constexpr std::string_view kParts[] = {"FillFunctor", "copy_kernel",
                                                 "CatArrayBatchedCopy"};
-  if (name == kFlushKernel || name == kHoldKernel || name == kEmptyKernel) return true;
+  if (name == kFlushKernel || name == kEmptyKernel) return true;
   return name.find("2at6native") != std::string_view::npos && contains_any(name, kParts);
 }
 

@@ -54,9 +54,8 @@ void note_own_function(CUfunction function);
 /// Makes the kernels that this shared object registers the candidate's. `bytes` must stay valid.
 void note_own_object(std::string_view bytes);
 
-/// kbench's own kernels that run before each timed call with a cold cache.
+/// kbench's own kernels that a candidate's process runs around timed calls.
 inline constexpr const char* kFlushKernel = "kbench_flush_l2";
-inline constexpr const char* kHoldKernel = "kbench_hold";
 inline constexpr const char* kEmptyKernel = "kbench_empty";
 
 /// True if the mangled name is one of a kernel of NVIDIA's libraries, torch or inductor.

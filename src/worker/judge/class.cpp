@@ -19,9 +19,9 @@ using protocol::MessageType;
 namespace {
 
 /// Traced blocks are chosen at random, so a candidate cannot run its own kernels only in them. One
-/// is among the first kFirstBlocks (kFirstRoughBlocks without a GPU), because every timing has that
-/// many. Of the later blocks, one in kUnlookedBlocks is traced.
-constexpr std::uint64_t kFirstBlocks = 4, kFirstRoughBlocks = 2;
+/// is among the first kFirstBlocks, because every timing has that many. Of the later blocks, one in
+/// kUnlookedBlocks is traced.
+constexpr std::uint64_t kFirstBlocks = 4;
 constexpr std::uint64_t kUnlookedBlocks = 6;
 
 /// The value that minimizes the largest difference from all elements, expanded to the tensor's
@@ -54,40 +54,10 @@ void Evaluation::take_read_back() {
 }
 
 bool Evaluation::is_looked_before() {
-  const bool is_rough = problem_.device().timing_method() == "wall";
-  if (blocks_ == 0)
-    first_look_ = protocol::random_nonce() % (is_rough ? kFirstRoughBlocks : kFirstBlocks);
+  if (blocks_ == 0) first_look_ = protocol::random_nonce() % kFirstBlocks;
   const std::uint64_t block = blocks_++;
   return block == first_look_ ||
          (block > first_look_ && protocol::random_nonce() % kUnlookedBlocks == 0);
-}
-
-void Evaluation::look_at_block(Block block) {
-  const auto unseen = static_cast<std::size_t>(unseen_calls(block));
-  problem_.refresh_timed(unseen);
-  const auto slots = slots_of(block);
-  const auto asked = std::span(slots).last(unseen);
-  const bool on_gpu = problem_.device().timing_method() != "wall";
-  const auto clock =
-      std::exchange(clock_, on_gpu ? protocol::TimeClock::kDevice : protocol::TimeClock::kEvents);
-  traced_.clear();
-  try {
-    time_walled(slots, block, true);
-  } catch (const NoSuchTimes&) {
-    client_.stop();
-    clock_ = protocol::TimeClock::kEvents;
-    time_walled(slots, block, true);
-  }
-  clock_ = clock;
-  // Records of discarded calls do not count.
-  const auto first =
-      traced_.size() - std::min(traced_.size(), static_cast<std::size_t>(block.counted));
-  looked_.insert(looked_.end(), traced_.begin() + static_cast<std::ptrdiff_t>(first),
-                 traced_.end());
-  refuse_written(asked);
-  asked_slots_.assign(asked.begin(), asked.end());
-  look_at_timed_outputs();
-  check_timed_output(asked[protocol::random_nonce() % asked.size()]);
 }
 
 void Evaluation::check_own() const {
@@ -193,7 +163,7 @@ void Evaluation::run_ablation() {
   Ablation result = Ablation::kUnknown;
   {
     const JudgedProblem::TimedSpan span(problem_);
-    problem_.refresh_timed(1);
+    problem_.refresh_timed();
     share(slot);
     const JudgedProblem::TimedAnswers answers(problem_, slot);
     result = ablate(slot, earlier);

@@ -5,7 +5,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "base/hash.hpp"
@@ -77,6 +76,7 @@ Verdict Evaluation::run() {
       record.stage = Stage::kTiming;
       // Other candidates may be timed before this one.
       if (!by_kernelbench_) client_.stop();
+      prepare_baselines();
       wait_for_quiet_();
       watch.lap("quiet");
       (this->*steps.timing)();
@@ -213,11 +213,10 @@ std::vector<SharedBuffer> Evaluation::work_memory(const std::vector<std::size_t>
   return memory;
 }
 
-/// Sends the buffers of one slot to the candidate, unless the candidate has them already.
-void Evaluation::share(std::size_t slot) {
+bool Evaluation::share(std::size_t slot) {
   InputSet& set = problem_.slot_set(slot);
   CandidateSet& known = sets_[slot];
-  if (known.version == problem_.version(slot)) return;
+  if (known.version == problem_.version(slot)) return false;
   known.version = problem_.version(slot);
   // The same memory needs no mapping. Later inputs are drawn into the same memory, but each model's
   // state has memory of its own.
@@ -256,18 +255,16 @@ void Evaluation::share(std::size_t slot) {
     client_.receive(MessageType::kMapped, kMapLimit_s, "mapping its buffers");
   }
   watch_->lap("map");
-  if (!is_kernel && !by_kernelbench_) build_model(slot);
+  if (is_kernel || by_kernelbench_) return false;
+  build_model(slot);
+  return true;
 }
 
 void Evaluation::call(std::size_t slot) {
   // The two processes' device work on shared memory has no order, so copies of the last outputs
   // must end before a call writes the outputs again.
   problem_.device().synchronize();
-  const auto start = std::chrono::steady_clock::now();
   const protocol::Message message = send_call(slot, protocol::CallMode::kPlain);
-  const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - start;
-  if (called_)
-    quickest_ms_ = quickest_ms_ > 0 ? std::min(quickest_ms_, took.count()) : took.count();
   called_ = true;
   const auto called = called_of(message);
   if (!called) return;
@@ -291,6 +288,7 @@ void Evaluation::take_noted(const protocol::CalledBody& called) {
 }
 
 protocol::Message Evaluation::send_call(std::size_t slot, protocol::CallMode mode) {
+  timed_digests_.erase(slot);
   const protocol::CallBody body{static_cast<std::uint32_t>(slot), mode, call_limit_s(),
                                 sets_[slot].poison};
   client_.send(MessageType::kCall, std::string(reinterpret_cast<const char*>(&body), sizeof body) +

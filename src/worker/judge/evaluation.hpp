@@ -23,7 +23,6 @@
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 #include "worker/timing/timing.hpp"
-#include "worker/timing/wall_bound.hpp"
 
 namespace kbench::worker {
 
@@ -49,7 +48,6 @@ struct EvaluationRequest {
   bool all_trials = false;     ///< run all trials even after a clear failure
   bool profile = false;        ///< make one more call, in which its work is counted
   bool has_undefined = false;  ///< there is a build with Artifact::undefined_ptx
-  bool lifts_veils = false;    ///< its process can decrypt inputs
   bool timed = true;           ///< time it if it is correct
   bool baseline = false;       ///< not a candidate: the process runs the reference
 };
@@ -67,7 +65,6 @@ struct Verdict {
       failed_baselines;  ///< the reasons why baselines were not timed, by name
   /// By subject: the GPU's state at the end of each block. Empty if the device reports none.
   std::map<std::string, std::vector<DeviceState>> states;
-  std::map<std::string, DeviceLook> looks;  ///< probes for others' work on the GPU, by phase
 };
 
 /// The judging of one candidate: its channel, its buffers, its trials and its times. Also the
@@ -82,12 +79,10 @@ class Evaluation {
   Verdict run();
 
  private:
-  /// The chosen clock has no times. `flag`, of the record, says why.
+  /// There are no times by the present method. `flag`, of the record, says why.
   struct NoSuchTimes {
     std::string_view flag;
   };
-  /// A call waited for the device while its stream was blocked.
-  struct HoldFailed {};
   struct WorkBuffer {
     SharedBuffer buffer;
     at::Tensor view;
@@ -103,7 +98,9 @@ class Evaluation {
 
   void find_no_room(std::string_view what);
   void check_structure() const;
-  void share(std::size_t slot);
+  /// Sends the buffers of a slot to the process, unless it has them already. True if the process
+  /// has built a model for it.
+  bool share(std::size_t slot);
   std::vector<SharedBuffer> work_memory(const std::vector<std::size_t>& tensors);
   void add_work_buffer(CandidateSet& set, std::size_t tensor, at::ScalarType dtype,
                        SharedBuffer memory);
@@ -142,7 +139,6 @@ class Evaluation {
   /// at random. In a traced block the judge traces launches and checks an output. Its calls look to
   /// the candidate's code like calls of any other block.
   bool is_looked_before();
-  void look_at_block(Block block);
   void check_own() const;
   bool may_have_dead_kernels() const;
   /// Ablation run: calls in which launches of the candidate's own kernels do nothing. If the
@@ -251,26 +247,62 @@ class Evaluation {
   /// Notes the data of a wrong result for decide_mismatch(), while its outputs are in memory.
   void note_wrong(std::size_t slot, InputSet& set, const TrialResult& result, bool is_first);
   void run_timing();
-  /// Times all subjects with the gate, or else by another method.
-  void time_subjects();
-  /// Opens the gates of the baselines and of the candidate. Else returns false and sets a flag.
-  bool opens_gate();
+  bool on_gpu() const;
+  /// True if caches are flushed before each timed call.
+  bool flushes() const;
+  /// True if the candidate's code also runs on the host.
+  bool has_host_code() const;
+  std::optional<TimedRun> time_on_cpu();
+  /// Nothing if the GPU gives no times. Then a flag says why.
+  std::optional<TimedRun> time_on_gpu();
+  /// Times all subjects behind their gates, or in calls alone, and then what else a record has of
+  /// them. Throws NoSuchTimes.
+  TimedRun time_gates();
+  /// Measures the baselines and the candidate, whose next block `measure` runs.
+  TimedRun time_sides(std::vector<TimedSide> sides, const std::function<double()>& measure);
+  /// Takes SideTiming::wall_ms of each subject.
+  void take_caller_times(const TimedRun& run);
+  /// Takes SideTiming::span_ms and busy_ms of each subject.
+  void take_records(const TimedRun& run);
+  /// Lets a subject's process do something. Throws NoSuchTimes if a baseline's process fails,
+  /// because that is not the candidate's failure.
+  void with_subject(const std::string& name, const std::function<void(Evaluation&)>& work);
+  static void with_baseline(Evaluation& process, const std::function<void(Evaluation&)>& work);
+  /// Stops the processes of all subjects.
+  void stop_subjects();
+  /// Puts the times into the record.
+  void note_times(TimedRun run);
+  /// Opens the gates for as many of gate_slots_ as can be queued. True if calls cannot be queued,
+  /// so each is to be made alone. Throws NoSuchTimes.
+  bool open_gates();
+  /// True if calls that cannot be queued for this reason can be timed alone.
+  static bool is_made_alone(std::string_view why);
+  /// Opens the gates of all subjects for calls that are made alone (BlockKind::kAlone).
+  void open_alone();
+  /// The requested baselines that have a process.
+  void choose_baselines();
+  /// Lets the processes of baselines build their models and make calls, in which compilers and
+  /// autotuners finish. The GPU may be used by others meanwhile.
+  void prepare_baselines();
+  /// The same for one process.
+  void warm_up();
+  /// open_gate() for all subjects, and the time of a block without calls. Leaves out baselines that
+  /// fail, and compiled ones whose calls cannot be queued.
+  void open_all(std::span<const std::size_t> slots);
   /// Prepares gated calls on these slots: buffers, calls with an open gate, and a block that does
-  /// not count. `copies`: as Gate::copies. Throws NoSuchTimes.
-  void open_gate(std::span<const std::size_t> slots, bool copies);
-  /// Opens the gates for as many of gate_slots_ as can be queued, else for calls that are made
-  /// alone.
-  void queue_what_fits();
-  /// Opens the gates for calls that are made alone (BlockKind::kAlone). Sets the flag `why`.
-  void open_alone(std::string_view why);
-  /// open_gate() for all subjects.
-  void open_gates(std::span<const std::size_t> slots);
+  /// not count. `copies`: as Gate::copies. `alone`: only buffers, for calls that are made alone.
+  /// Throws NoSuchTimes.
+  void open_gate(std::span<const std::size_t> slots, bool copies, bool alone);
   /// The number of calls in a block, by the duration of the subjects' calls.
   std::size_t calls_of_block() const;
   /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU.
   GateCosts gate_costs();
+  /// The same, of an empty call that is made alone.
+  double empty_call_ms();
+  static void take_empty_blocks(const std::function<GatedBlock()>& run,
+                                const std::function<void(const GatedBlock&)>& take);
   /// Memory for the outputs of this many calls, and for their temporaries.
-  SharedBuffer output_memory(std::size_t calls);
+  SharedBuffer output_memory(std::size_t calls, bool alone);
   /// Lets the process queue calls, and returns the places of their outputs. `limit_ms`: how long
   /// the gate stays closed for that; 0: the gate is open. Throws NoSuchTimes.
   std::vector<protocol::OutputPlace> queue_calls(std::span<const std::size_t> slots,
@@ -309,102 +341,39 @@ class Evaluation {
                    std::span<const protocol::OutputPlace> places);
   /// Adds the gate's other observations to the raw measurements.
   void note_gate();
-  /// For each block: milliseconds of a call, as the mean over the block.
-  std::vector<double> time_gated(Evaluation& subject, Block block, bool single = false);
-  std::vector<double> time_candidate(Block block);
-  /// Sends a request for one timed call on each slot. `looks`: the process traces the calls. A
-  /// second request may follow before the answer to the first.
-  void ask_for_times(std::span<const std::size_t> slots, bool looks);
-  double times_limit_s(std::size_t calls) const;
-  protocol::Message await_times(std::size_t calls);
-  /// Milliseconds of each call, as the process reported them.
-  std::vector<double> times_told(protocol::Message& message, std::size_t calls, bool looks);
-  /// Encrypts the inputs of a block's counted calls until each call starts. Otherwise an earlier
-  /// call, such as a discarded one, could compute the later answers.
-  void veil_inputs(std::span<const std::size_t> slots, Block block);
-  bool veils_inputs() const;
-  /// Encrypts the set's inputs of the candidate. A second call with the same key decrypts them.
-  void encrypt_inputs(InputSet& set, const protocol::VeilKey& key);
+  /// The time of a call that was made alone.
+  double alone_ms(const GatedBlock& block) const;
+  /// Milliseconds of a call of a subject, as the mean over a block. `single`: of one call.
+  double time_gated(Evaluation& subject, bool single = false);
+
+  /// Chooses the content of output memory before a timed call. Writes it if the candidate's code
+  /// runs on the host.
+  void poison_outputs(std::size_t slot);
+  /// Sends a request for one call on each slot. `looks`: the process traces the calls. `records`:
+  /// the answer has the GPU's records of them.
+  protocol::Message make_timed_calls(std::span<const std::uint32_t> slots, bool looks,
+                                     bool records);
+  /// Milliseconds from the request of a call to its answer, by the judge's clock. The process runs
+  /// only meanwhile.
+  double time_slot(std::size_t slot, bool looks);
   /// Makes one timed call on a slot, because its output is wanted and not its time.
   void time_once(std::size_t slot);
-  /// Makes the timed calls of a block. The process runs only meanwhile, and the judge's own clock
-  /// measures the block.
-  std::vector<double> time_walled(std::span<const std::size_t> slots, Block block,
-                                  bool looks = false);
-  /// Chooses how long kbench keeps the device busy before each call of a process that reports its
-  /// times, and before calls of the baselines in the same rounds: long enough for a slow launch,
-  /// but only a fraction of the shortest call.
-  void choose_lead(const std::vector<TimedSide>& sides);
-  double lead_ms() const;
+  /// Times a call on new inputs without a GPU, and checks its output. A traced one may precede it.
+  double time_call();
+  double time_fresh_call(bool looks);
+  /// Milliseconds of a call of the reference in this process.
+  double time_reference();
+  /// The GPU's records of calls on a slot, as the process reports them: medians. Nothing if there
+  /// are none.
+  std::optional<DeviceTimes> recorded_times(std::size_t slot, int calls);
   void note_states(const TimedRun& run);
-  /// The time of an empty kernel by the same method; nothing if there is no such kernel, or with
-  /// the gate.
-  std::optional<double> floor_ms();
-  /// SideTiming::wall_ms of each subject.
-  std::map<std::string, double> wall_times(const std::vector<TimedSide>& sides,
-                                           const TimedRun& run);
-  /// SideTiming::span_ms and busy_ms of each subject, from a few more calls. For a candidate that
-  /// reports its times: from its traced blocks.
-  std::map<std::string, DeviceTimes> trace(const std::vector<TimedSide>& sides,
-                                           const TimedRun& run);
-  /// Measures all subjects with the clock and the blocked stream that were chosen. If a subject
-  /// cannot be measured so, measures all by a method that all support.
-  TimedRun measure(const std::vector<TimedSide>& asked, const TimingLimits& limits);
-  /// The method's name in records.
-  std::string method() const;
-  /// Subtracts from all measurements the time that the method adds, if it is known.
-  void take_overhead_off(TimedRun& run, Timing& timing);
-  /// Times the baselines again by the method for kernels, whose processes need no wall-clock bound.
-  /// Null if no baseline can be timed.
-  std::shared_ptr<const OtherTimes> time_beside_kernels(std::vector<TimedSide> sides,
-                                                        TimingLimits limits);
-  void check_against_floor_and_wall(const Timing& timing);
-  /// Removes the HeldBody from an answer. Throws HoldFailed if the stream was not blocked.
-  static void take_held(protocol::Message& message);
   static std::vector<double> times_in(const protocol::Message& message);
-  /// From alternating span and busy times, selects the ones that the run scores. Throws NoSuchTimes
-  /// if there are too few.
-  std::vector<double> take_device_times(const std::vector<double>& pairs, std::size_t calls);
   static std::vector<double> times_of(const protocol::Message& message, std::size_t calls);
-  /// Prepares a baseline for all sets of timed calls. False if it cannot run the reference.
-  bool prepare_baseline(const std::string& baseline);
-  std::vector<double> time_baseline(const std::string& baseline, Block block);
-  /// The slots of a block's calls. A kernel may have seen the inputs of its discarded calls before.
-  std::vector<std::size_t> slots_of(Block block);
-  /// The number of a block's last calls that get new inputs: the counted ones, or all if the
-  /// candidate's process reports its times.
-  int unseen_calls(Block block) const;
   /// After a block: at random, checks the output of one call. Also checks an output that is equal
   /// to an earlier one.
   void look_at_timed_outputs();
   void check_timed_outputs();
   void check_timed_output(std::size_t slot);
-
-  /// True if a process that runs the candidate's code reports its times.
-  bool tells_its_times() const;
-  /// True if the candidate's code also runs on the host.
-  bool has_host_code() const { return request_.kind != CandidateKind::kKernel && !beside_kernels_; }
-  bool flushes() const;
-  /// Chooses the content of output memory before these calls. Writes it if the candidate's process
-  /// reports its times, because that process could omit it.
-  void poison_outputs(std::span<const std::size_t> slots);
-  void copy_as_kept(std::size_t from, std::size_t to);
-  /// Milliseconds of all work around a timed call, without the call. `kept`: also the work that
-  /// only a candidate's process does.
-  double empty_call_ms(bool kept);
-  void calibrate_walls();
-  /// Probes the GPU for work of other contexts while the candidate is stopped, because its host
-  /// code may have left work to the GPU.
-  void look_for_others(DeviceLook& so_far);
-  /// True if other contexts used so much of the GPU that no time is valid. Sets a flag if they used
-  /// it at all.
-  bool is_shared();
-  /// Ends a timing without times. The measurements stay in the details.
-  void leave_untimed(const TimedRun& run);
-  /// The valid times of each subject: the reported times, or the wall-clock bounds. Also sets
-  /// `timing.trust` and `timing.bounds`.
-  std::map<std::string, std::vector<double>> bound_times(
-      const std::map<std::string, std::vector<double>>& told, Timing& timing);
 
   // KernelBench's rules (`--kb-compat`).
   void run_kernelbench_trials();
@@ -427,34 +396,27 @@ class Evaluation {
   std::function<void()> wait_for_quiet_;
   std::vector<CandidateSet> sets_;
   const BaselineProcesses* baselines_ = nullptr;
+  std::string why_failed_;                ///< of a baseline's process: it is not used again
+  std::string why_not_now_;               ///< the same, for the present candidate only
+  std::function<void()> change_weights_;  ///< before a block of the candidate; see ChangedWeights
+  std::map<std::string, Evaluation*> timed_baselines_;
+  Evaluation* calibrator_ = nullptr;  ///< the process of a baseline that measures empty blocks
   std::unique_ptr<Gate> gate_;
-  bool gated_ = false;  ///< all subjects are timed by the gate
   GateCosts gate_costs_;
-  std::vector<std::size_t> gate_slots_;                      ///< slots of the calls of a block
+  double empty_call_ms_ = 0;             ///< of an empty call that is made alone
+  std::vector<std::size_t> gate_slots_;  ///< slots of the calls of a block
   std::map<std::string, std::vector<double>> single_times_;  ///< of single calls, if they count
   bool copies_ = false;    ///< outputs are copied inside of gated times
   bool is_alone_ = false;  ///< each call is made alone (BlockKind::kAlone)
-  double alone_ms_ = 0;    ///< time of an empty call of that kind
   std::map<std::size_t, std::int64_t> timed_digests_;  ///< of outputs, when time ended
-  bool held_ = false;  ///< the stream is blocked until all work of a timed call is queued
-  protocol::TimeClock clock_ = protocol::TimeClock::kEvents;  ///< the clock of timed calls
-  bool beside_kernels_ = false;      ///< baselines are timed by the method for kernels
-  bool is_aside_ = false;            ///< the present calls count in no score
-  std::vector<DeviceTimes> traced_;  ///< the device's records of calls since this was cleared
-  std::vector<DeviceTimes> looked_;  ///< the device's records of traced blocks
-  std::uint64_t blocks_ = 0;         ///< number of the candidate's blocks so far
-  std::uint64_t first_look_ = 0;     ///< the block that the first traced block precedes
-  Digests seen_outputs_, repeated_outputs_;  ///< digests of all outputs; of repeated ones
-  bool outputs_repeat_ = false;              ///< honest answers to different inputs may be equal
-  std::vector<protocol::VeilKey> veils_;     ///< keys of the sets that are timed next
-  std::size_t next_slot_ = 0;                ///< the next slot of a discarded call
-  std::vector<std::size_t> asked_slots_;     ///< slots of the candidate's last block
-  double lead_ms_ = 0;
-  std::map<std::string, WalledSide> walls_;  ///< by subject
-  /// Probes for others' work on the GPU: around calibrate_walls(), and around blocks of baselines.
-  DeviceLook calibration_look_, baseline_look_;
-  bool unwritten_ = false;        ///< is_unwritten() of the first wrong result
-  bool reads_unwritten_ = false;  ///< reads_unwritten() of the first wrong trial
+  std::map<std::string, SideTiming> further_;  ///< by subject: times besides those of the score
+  std::uint64_t blocks_ = 0;                   ///< number of the candidate's blocks so far
+  std::uint64_t first_look_ = 0;               ///< the block that the first traced block precedes
+  Digests seen_outputs_, repeated_outputs_;    ///< digests of all outputs; of repeated ones
+  bool outputs_repeat_ = false;                ///< honest answers to different inputs may be equal
+  std::vector<std::size_t> asked_slots_;       ///< slots of the candidate's last block
+  bool unwritten_ = false;                     ///< is_unwritten() of the first wrong result
+  bool reads_unwritten_ = false;               ///< reads_unwritten() of the first wrong trial
   PoisonOrder poisons_;
   std::optional<WrongPattern> wrong_pattern_;  ///< of the first wrong result
   double norm_error_ = 0;    ///< the largest norm_error() of an output of a wrong result
@@ -465,8 +427,6 @@ class Evaluation {
       as_built_ratio_;  ///< JudgedAnswer::worst_ratio of an answer as built that may be right
   protocol::BuiltBody built_{};    ///< of the last built model
   bool has_dead_kernels_ = false;  ///< see run_ablation()
-  double quickest_ms_ =
-      0;  ///< of the shortest call after the first, messages included; 0: no such call
   bool by_kernelbench_;
   /// Results of near misses, and of answers to further sets.
   std::vector<TrialResult> asked_again_;

@@ -2,6 +2,7 @@
 #include "worker/judge/gate.hpp"
 
 #include <ATen/ATen.h>
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <cstring>
@@ -107,9 +108,11 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
     auto places = take_queued(*message);
     if (is_late) throw NoSuchTimes{"gate_synchronizes"};
     return places;
-  } catch (const NoSuchTimes&) {
+  } catch (const NoSuchTimes& none) {
+    // Otherwise something was queued, if only the completion word.
+    const bool is_refused = none.flag == "gate_unsupported" || none.flag == "gate_inputs_written";
     gate_->clock.release();
-    gate_->clock.wait_done(calls_s * 1000);
+    if (!is_refused) gate_->clock.wait_done(calls_s * 1000);
     throw;
   }
 }
@@ -131,7 +134,13 @@ bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
   device.start_guard();
   for (std::size_t i = 0; i < keys.size(); ++i)
     problem_.slot_set(slots[i]).encrypt_inputs(device, keys[i]);  // the second call decrypts
-  if (flushes()) device.flush_cache();
+  if (flushes()) {
+    device.flush_cache();
+  } else if (keys.empty()) {
+    // Decrypting leaves a candidate's inputs in the cache, as far as they fit.
+    for (const std::size_t slot : slots)
+      for (int i = 0; i < 2; ++i) problem_.slot_set(slot).encrypt_inputs(device, {1, 1});
+  }
   device.finish_queued();
   return device.end_guard();
 }
@@ -159,8 +168,12 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
   const bool is_probed = slot.empty() || protocol::random_nonce() % 2 == 0;
   const auto start = protocol::Clock::now();
   queue_calls(slot, 0, kind);
-  if (!gate_->clock.wait_done(std::max(kLeastRun_ms, 1000 * call_limit_s())))
-    throw NoSuchTimes{"gate_synchronizes"};
+  const double limit_s = call_limit_s();
+  if (!gate_->clock.wait_done(std::max(kLeastRun_ms, 1000 * limit_s))) {
+    if (request_.baseline) throw NoSuchTimes{"gate_no_baseline"};
+    throw CandidateFailure{Outcome::kTimeout, "execution_limit",
+                           fmt::format("being timed took longer than {:.3g} s", limit_s)};
+  }
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (const auto look =
           problem_.device().look_for_others(is_probed ? kProbe_ms : kStart_ms, &seen.start_ms))

@@ -16,8 +16,11 @@ constexpr int kSingleCalls = 8;
 constexpr double kSingleSlack_ms = 0.002, kSingleSlack = 0.1, kCommonSlack = 1.25;
 /// Number of times of single calls, if these times count.
 constexpr std::size_t kSingleTimes = 24;
-/// The least fraction of a call's time that remains after the time of an empty call is subtracted.
-constexpr double kLeastAlone = 0.1;
+/// The least fraction of a call's time that remains after the time of an empty call is subtracted:
+/// parts of an empty call happen while a call's work runs.
+constexpr double kLeastAlone = 0.5;
+/// A call without work takes no time. Ratios need one.
+constexpr double kLeast_ms = 1e-5;
 /// A block's time includes the time for which the judge lost its processor while a word appeared.
 /// Blocks with more than this are repeated, at most so many in a row.
 constexpr double kMostBlind_ms = 0.005;
@@ -31,7 +34,7 @@ void Evaluation::note_gate() {
   for (const auto& [name, times] : gate_->single_ms) verdict_.raw_ms[name + " single"] = times;
   verdict_.raw_ms["gate switch"] = gate_->switches_ms;
   verdict_.raw_ms["gate start"] = gate_->starts_ms;
-  for (const auto& [name, process] : *baselines_) {
+  for (const auto& [name, process] : timed_baselines_) {
     verdict_.raw_ms[name + " gate switch"] = process->gate_->switches_ms;
     verdict_.raw_ms[name + " gate start"] = process->gate_->starts_ms;
   }
@@ -47,10 +50,9 @@ std::vector<std::size_t> Evaluation::gated_slots(bool single) const {
 
 void Evaluation::trace_gated_block() {
   const auto slots = gated_slots(is_alone_);
-  if (is_alone_)
-    run_alone(slots, BlockKind::kAloneTraced);
-  else
-    run_block(slots, BlockKind::kTraced);
+  const GatedBlock seen =
+      is_alone_ ? run_alone(slots, BlockKind::kAloneTraced) : run_block(slots, BlockKind::kTraced);
+  if (seen.worked_ahead || seen.worked_on) refuse_void_block(seen, *this);
   asked_slots_ = slots;
   look_at_timed_outputs();
   check_timed_output(slots[protocol::random_nonce() % slots.size()]);
@@ -65,46 +67,40 @@ void Evaluation::trace_gated_block() {
   }
 }
 
-std::vector<double> Evaluation::time_gated(Evaluation& subject, Block block, bool single) {
-  std::vector<double> times;
+double Evaluation::alone_ms(const GatedBlock& block) const {
+  return std::max(block.times.run_ms - empty_call_ms_, kLeastAlone * block.times.run_ms);
+}
+
+double Evaluation::time_gated(Evaluation& subject, bool single) {
   int blind_blocks = 0;
-  for (int i = 0; i < block.discarded + block.counted; ++i) {
+  while (true) {
     const auto slots = gated_slots(is_alone_ || single);
     GatedBlock seen;
-    try {
-      seen = is_alone_ ? subject.run_alone(slots) : subject.run_block(slots);
-    } catch (const CandidateFailure&) {
-      if (&subject == this) throw;
-      throw NoSuchTimes{"gate_no_baseline"};
-    }
+    const auto run = [&](Evaluation& process) {
+      seen = is_alone_ ? process.run_alone(slots) : process.run_block(slots);
+    };
+    &subject == this ? run(subject) : with_baseline(subject, run);
     if (seen.worked_ahead || seen.worked_on) {
       subject.refuse_void_block(seen, *this);
-      --i;
       continue;
     }
-    if (seen.times.blind_ms > kMostBlind_ms && ++blind_blocks <= kMostBlindBlocks) {
-      --i;
-    } else {
-      blind_blocks = 0;
-      times.push_back(is_alone_
-                          ? std::max(seen.times.run_ms - alone_ms_, kLeastAlone * seen.times.run_ms)
-                          : gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()));
+    if (&subject == this) {
+      refuse_written(slots);
+      asked_slots_ = slots;
+      look_at_timed_outputs();
     }
-    if (&subject != this || is_aside_) continue;
-    refuse_written(slots);
-    asked_slots_ = slots;
-    look_at_timed_outputs();
+    if (seen.times.blind_ms > kMostBlind_ms && ++blind_blocks <= kMostBlindBlocks) continue;
+    if (is_alone_) return alone_ms(seen);
+    return std::max(gated_ms(seen, gate_costs_) / static_cast<double>(slots.size()), kLeast_ms);
   }
-  return times;
 }
 
 void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging) {
   constexpr int kMostVoidBlocks = 2;
   if (++gate_->void_blocks < kMostVoidBlocks) return;
   if (&judging != this) throw NoSuchTimes{"gpu_shared"};
-  // Another user of the GPU would disturb empty blocks of a baseline, too. gate_costs() then
-  // throws.
-  for (const auto& [baseline, process] : *baselines_) process->gate_costs();
+  // Another user of the GPU would disturb empty blocks of a baseline, too. This then throws.
+  with_baseline(*judging.calibrator_, [](Evaluation& process) { process.empty_call_ms(); });
   if (block.worked_ahead)
     throw CandidateFailure{
         Outcome::kCheat, "worked_ahead",
@@ -117,10 +113,8 @@ void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging)
 
 void Evaluation::add_single_calls(std::map<std::string, std::vector<double>>& single_ms) {
   for (auto& [name, times] : single_ms) {
-    Evaluation& subject = name == "candidate" ? *this : *baselines_->at(name);
-    const auto seen = time_gated(subject, {.counted = kSingleCalls}, true);
-    times.insert(times.end(), seen.begin(), seen.end());
-    subject.client_.stop();
+    Evaluation& subject = name == "candidate" ? *this : *timed_baselines_.at(name);
+    for (int i = 0; i < kSingleCalls; ++i) times.push_back(time_gated(subject, true));
   }
   check_timed_output(asked_slots_.front());
 }
@@ -129,14 +123,11 @@ void Evaluation::count_late_ends(TimedRun& run) {
   if (is_alone_) return;  // these times include the start of the judge's kernel
   const auto calls = static_cast<double>(gate_slots_.size());
   auto& times = run.measurements.at("candidate");
-  for (const auto& [name, process] : *baselines_) {
-    const double late_ms =
-        late_end_ms(gate_->starts_ms, process->gate_->starts_ms, calls * median(times));
-    if (late_ms == 0) continue;
-    flag("late_end");
-    for (double& ms : times) ms += late_ms / calls;
-    return;
-  }
+  const double late_ms =
+      late_end_ms(gate_->starts_ms, calibrator_->gate_->starts_ms, calls * median(times));
+  if (late_ms == 0) return;
+  flag("late_end");
+  for (double& ms : times) ms += late_ms / calls;
 }
 
 void Evaluation::compare_with_single_calls(const TimedRun& run) {

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "record/baseline.hpp"
 #include "worker/judge/evaluation.hpp"
 #include "worker/timing/timing.hpp"
 
@@ -15,7 +16,7 @@ namespace {
 using protocol::MessageType;
 
 constexpr double kGateLimit_s = 60;
-/// Number of empty blocks that measure GateCosts.
+/// Number of blocks without calls that measure what such a block takes.
 constexpr int kEmptyBlocks = 5;
 /// If this many of them were disturbed, others use the GPU.
 constexpr int kDisturbedBlocks = 2;
@@ -28,7 +29,7 @@ constexpr std::size_t kLeastOutputs_bytes = std::size_t{256} << 20;
 
 }  // namespace
 
-SharedBuffer Evaluation::output_memory(std::size_t calls) {
+SharedBuffer Evaluation::output_memory(std::size_t calls, bool alone) {
   auto& device = problem_.device();
   std::size_t inputs = 0, outputs = 0;
   for (const BoundTensor& tensor : request_.plan.tensors) {
@@ -37,7 +38,7 @@ SharedBuffer Evaluation::output_memory(std::size_t calls) {
   }
   // torch's allocator leaves some of it unused, and calls need memory for temporaries.
   std::size_t wanted = kLeastOutputs_bytes + 2 * calls * outputs + 8 * (inputs + outputs);
-  if (request_.kind == CandidateKind::kKernel) wanted = 1;
+  if (alone || request_.kind == CandidateKind::kKernel) wanted = 1;
   const std::size_t granule = device.granularity();
   BufferLayout layout;
   layout.mapped_bytes = (std::min(wanted, device.free_bytes() / 3) / granule + 1) * granule;
@@ -53,17 +54,11 @@ SharedBuffer Evaluation::output_memory(std::size_t calls) {
   }
 }
 
-void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
+void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies, bool alone) {
   client_.resume();
-  if (request_.baseline && !watch_) {
-    watch_.emplace(verdict_.phases_s);
-    client_.receive(MessageType::kLoaded, request_.load_limit_s, "loading");
-  }
-  // In order, so that the trials' slots come first: timed slots use their models.
-  for (std::size_t slot = 0; slot < sets_.size(); ++slot) share(slot);
   if (!gate_) {
     auto gate = std::make_unique<Gate>();
-    gate->outputs = output_memory(slots.size());
+    gate->outputs = output_memory(slots.size(), alone);
     gate_ = std::move(gate);
     const protocol::GateBody body{gate_->outputs.size_bytes()};
     client_.send(MessageType::kGate, {reinterpret_cast<const char*>(&body), sizeof body},
@@ -72,6 +67,8 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
   }
   gate_->switches_ms.clear();
   gate_->starts_ms.clear();
+  gate_->void_blocks = 0;
+  if (alone) return;
   // A baseline's gate may be ready from an earlier candidate.
   if (gate_->ready_calls == slots.size() && gate_->copies == copies) return;
   gate_->ready_calls = 0;
@@ -92,78 +89,110 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies) {
 }
 
 GateCosts Evaluation::gate_costs() {
-  GateCosts costs;
   std::vector<double> switches, runs, starts;
+  take_empty_blocks([&] { return run_block({}); },
+                    [&](const GatedBlock& block) {
+                      switches.push_back(block.times.switch_ms);
+                      runs.push_back(block.times.run_ms);
+                      starts.push_back(block.start_ms);
+                    });
+  return {median(switches), median(runs), median(starts)};
+}
+
+double Evaluation::empty_call_ms() {
+  std::vector<double> runs;
+  take_empty_blocks([&] { return run_alone({}); },
+                    [&](const GatedBlock& block) { runs.push_back(block.times.run_ms); });
+  return median(std::move(runs));
+}
+
+void Evaluation::take_empty_blocks(const std::function<GatedBlock()>& run,
+                                   const std::function<void(const GatedBlock&)>& take) {
   int disturbed = 0;
   for (int i = 0; i < kEmptyBlocks; ++i) {
-    const GatedBlock block = run_block({});
+    const GatedBlock block = run();
     if (block.worked_ahead || block.worked_on) ++disturbed;
-    switches.push_back(block.times.switch_ms);
-    runs.push_back(block.times.run_ms);
-    starts.push_back(block.start_ms);
+    take(block);
   }
   if (disturbed >= kDisturbedBlocks) throw NoSuchTimes{"gpu_shared"};
-  costs.switch_ms = median(switches);
-  costs.empty_ms = median(runs);
-  costs.start_ms = median(starts);
-  return costs;
 }
 
-void Evaluation::open_gates(std::span<const std::size_t> slots) {
-  for (const auto& [baseline, process] : *baselines_) {
+void Evaluation::choose_baselines() {
+  timed_baselines_.clear();
+  for (const std::string& name : problem_.baselines()) {
+    const auto found = baselines_->find(name);
+    const std::string why = found == baselines_->end()            ? "its process could not start"
+                            : !found->second->why_failed_.empty() ? found->second->why_failed_
+                                                                  : found->second->why_not_now_;
+    if (why.empty())
+      timed_baselines_.emplace(name, found->second.get());
+    else
+      verdict_.failed_baselines[name] = why;
+  }
+}
+
+void Evaluation::open_all(std::span<const std::size_t> slots) {
+  calibrator_ = nullptr;
+  bool is_compiled = false;
+  // Also those whose stored times replace measured ones: one of them measures an empty block.
+  for (const auto& [name, process] : *baselines_) {
+    if (!process->why_failed_.empty() || !process->why_not_now_.empty()) continue;
+    const bool is_timed = timed_baselines_.contains(name);
+    const bool compiled = find_baseline(name)->is_compiled();
     try {
-      process->open_gate(slots, copies_);
-      gate_costs_ = process->gate_costs();
+      process->open_gate(is_timed ? slots : std::span<const std::size_t>(), copies_, is_alone_);
+      process->client_.stop();
+      // Compilers in its process could make an empty block longer.
+      if (calibrator_ == nullptr || (is_compiled && !compiled)) {
+        calibrator_ = process.get();
+        is_compiled = compiled;
+      }
     } catch (const CandidateFailure& failure) {
-      fmt::print(stderr, "kbench judge: the process of {}: {}: {}\n", baseline, failure.cause,
-                 failure.message);
-      throw NoSuchTimes{"gate_no_baseline"};
+      process->why_failed_ = fmt::format("{}: {}", failure.cause, failure.message);
+      if (!is_timed) continue;
+      verdict_.failed_baselines[name] = process->why_failed_;
+      timed_baselines_.erase(name);
+    } catch (const NoSuchTimes& none) {
+      process->client_.stop();
+      if (!compiled || timed_baselines_.size() < 2) throw;
+      verdict_.failed_baselines[name] = fmt::format("its calls cannot be queued ({})", none.flag);
+      timed_baselines_.erase(name);
     }
   }
-  open_gate(slots, copies_);
+  if (calibrator_ == nullptr) throw NoSuchTimes{"gate_no_baseline"};
+  with_baseline(*calibrator_, [this](Evaluation& process) {
+    if (!is_alone_) gate_costs_ = process.gate_costs();
+    empty_call_ms_ = process.empty_call_ms();
+  });
+  open_gate(slots, copies_, is_alone_);
+  stop_subjects();
 }
 
-bool Evaluation::opens_gate() {
-  const auto& options = problem_.options();
-  if (options.clock != protocol::TimeClock::kGate || problem_.device().timing_method() == "wall")
-    return false;
-  try {
-    // Required even if stored times replace the baselines', because a baseline's process measures
-    // the costs of a block.
-    const auto has_process = [&](const std::string& name) { return baselines_->contains(name); };
-    if (baselines_->empty() || !std::ranges::all_of(problem_.baselines(), has_process))
-      throw NoSuchTimes{"gate_no_baseline"};
-    gate_slots_ = problem_.timed_slots();
-    copies_ = is_alone_ = false;
-    if (problem_.follows_calls(gate_slots_.front()))
-      open_alone("gate_keeps_state");
-    else
-      queue_what_fits();
-    client_.stop();
+bool Evaluation::open_gates() {
+  gate_slots_ = problem_.timed_slots();
+  copies_ = is_alone_ = false;
+  choose_baselines();
+  if (problem_.follows_calls(gate_slots_.front())) {
+    flag("gate_keeps_state");
     return true;
-  } catch (const NoSuchTimes& none) {
-    flag(none.flag);
-    client_.stop();
-    return false;
   }
-}
-
-void Evaluation::queue_what_fits() {
   while (true) {
     try {
-      open_gates(gate_slots_);
+      open_all(gate_slots_);
       gate_slots_.resize(calls_of_block());
-      return;
+      return false;
     } catch (const NoSuchTimes& none) {
-      client_.stop();
-      if (none.flag == "gate_outputs_elsewhere" && !copies_) {
+      stop_subjects();
+      const bool may_copy = none.flag == "gate_outputs_elsewhere" || none.flag == "gate_failed";
+      if (may_copy && !copies_) {
         copies_ = true;
         flag("reuses_output");
       } else if (none.flag == "gate_synchronizes" && gate_slots_.size() > 1) {
         // Fewer calls may fit into the queue of a stream.
         gate_slots_.resize((gate_slots_.size() + kFewerCalls - 1) / kFewerCalls);
-      } else if (none.flag == "gate_synchronizes" || none.flag == "gate_inputs_written") {
-        return open_alone(none.flag);
+      } else if (is_made_alone(none.flag)) {
+        flag(none.flag);
+        return true;
       } else {
         throw;
       }
@@ -171,28 +200,25 @@ void Evaluation::queue_what_fits() {
   }
 }
 
-void Evaluation::open_alone(std::string_view why) {
-  flag(why);
+bool Evaluation::is_made_alone(std::string_view why) {
+  constexpr std::string_view kWhys[] = {"gate_unsupported",    "gate_synchronizes",
+                                        "gate_inputs_written", "gate_outputs_elsewhere",
+                                        "gate_failed",         "gate_no_room"};
+  return std::ranges::find(kWhys, why) != std::end(kWhys);
+}
+
+void Evaluation::open_alone() {
   is_alone_ = true;
-  const auto costs = [](Evaluation& subject) {
-    std::vector<double> empty_ms;
-    empty_ms.reserve(kEmptyBlocks);
-    for (int i = 0; i < kEmptyBlocks; ++i) empty_ms.push_back(subject.run_alone({}).times.run_ms);
-    return median(std::move(empty_ms));
-  };
-  for (const auto& [baseline, process] : *baselines_) {
-    process->open_gate({}, false);
-    gate_costs_ = process->gate_costs();
-    alone_ms_ = costs(*process);
-    process->client_.stop();
-  }
-  open_gate({}, false);
+  copies_ = false;
+  single_times_.clear();
+  stop_subjects();
+  open_all({});
 }
 
 std::size_t Evaluation::calls_of_block() const {
   const auto calls = static_cast<double>(gate_slots_.size());
   double least_ms = gate_->calls_ms, most_ms = gate_->calls_ms;
-  for (const auto& [baseline, process] : *baselines_) {
+  for (const auto& [baseline, process] : timed_baselines_) {
     const double ms = process->gate_->calls_ms;
     least_ms = std::min(least_ms, ms);
     most_ms = std::max(most_ms, ms);

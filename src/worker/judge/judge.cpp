@@ -34,13 +34,6 @@ json states_json(const std::map<std::string, std::vector<DeviceState>>& states) 
   return sides;
 }
 
-json looks_json(const std::map<std::string, DeviceLook>& looks) {
-  json told = json::object();
-  for (const auto& [when, look] : looks)
-    told[when] = {{"seen_ms", look.seen_ms}, {"taken_ms", look.taken_ms}};
-  return told;
-}
-
 /// Serves the driver's requests.
 class Judge {
  public:
@@ -165,7 +158,6 @@ class Judge {
     evaluation.all_trials = request.at("all_trials");
     evaluation.profile = request.at("profile");
     evaluation.has_undefined = request.at("has_undefined");
-    evaluation.lifts_veils = request.at("lifts_veils");
     evaluation.timed = request.at("timed");
     const bool profile = evaluation.profile;
     const auto nonce = request.at("nonce").get<std::uint64_t>();
@@ -190,7 +182,6 @@ class Judge {
                 {"distributions_left_out", problem_->distributions_left_out()},
                 {"failed_baselines", verdict.failed_baselines},
                 {"device_states", states_json(verdict.states)},
-                {"others_on_device", looks_json(verdict.looks)},
                 {"free_bytes", free_bytes()}};
     answer["findings"] = json::array();
     for (const auto& finding : verdict.findings) answer["findings"].push_back(to_json(finding));
@@ -212,6 +203,7 @@ class Judge {
     process.plan = launch_plan_from_json(request.at("plan"));
     process.pid = request.at("pid");
     process.load_limit_s = request.at("load_limit_s");
+    process.builds_late = request.at("builds_late");
     const auto nonce = request.at("nonce").get<std::uint64_t>();
     baselines_[request.at("name")] = std::make_unique<Evaluation>(
         *problem_, std::move(process),

@@ -90,7 +90,7 @@ std::vector<double> Evaluation::time_candidate_by_kernelbench(std::size_t slot, 
 
 void Evaluation::run_kernelbench_timing() {
   auto& device = problem_.device();
-  const bool wall = device.timing_method() == "wall";
+  const bool wall = !on_gpu();
   const int calls = wall ? kWallCalls : kKernelbenchCalls;
   InputSet& set = problem_.trial_set(problem_.timed_trial());
   const std::size_t slot = problem_.timed_trial() % problem_.resident();
@@ -118,7 +118,7 @@ void Evaluation::run_kernelbench_timing() {
       flag("excessive_speedup");
   }
   client_.resume();
-  for (const auto& [side, times] : measurements) timing.sides[side] = summarize({times});
+  for (const auto& [side, times] : measurements) timing.sides[side] = summarize(times);
   verdict_.record.timing = std::move(timing);
   verdict_.raw_ms = std::move(measurements);
 }

@@ -1,22 +1,17 @@
 // SPDX-License-Identifier: MIT
-// Kernels that run before a timed call. Called by src/worker/timing/device_cuda_timing.cpp.
+// Kernels that run before or after timed calls. Called by src/worker/timing/device_cuda_timing.cpp.
 //
 // kbench_flush_l2 makes the L2 cold by reading so much memory that no other data stays there. A
 // memset of that size would leave lines to write back during the call, which takes 4 to 10 µs on an
 // H200.
-//
-// kbench_hold blocks the stream until the host has queued the whole call and writes to
-// `signals[0]`. The time then does not include the launch cost. It times out after `limit_ns` and
-// reports that in `signals[1]`, because a call that itself waits for the device would never end.
 //
 // kbench_veil encrypts the inputs of later calls; a second run decrypts them. It adds random bits
 // of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011), computed
 // from the offset in the buffer under the secret `key` and `nonce`. Code that knows some of the
 // inputs cannot compute the others.
 //
-// kbench_watch keeps the device busy while the host queues a call whose stream cannot be blocked,
-// or detects that another context uses the device. It reads the clock for `span_ns` and writes the
-// duration to `seen[0]` and the missed time to `seen[1]`, in microseconds. A gap of at least
+// kbench_watch detects that another context uses the device. It reads the clock for `span_ns` and
+// writes the duration to `seen[0]` and the missed time to `seen[1]`, in microseconds. A gap of at least
 // `least_ns` in the clock is missed time, because another context ran. If the kernel read the same
 // time kFewLooks times or more in the gap, it does not count: then the clock just ticks rarely. It
 // sets `seen[2]` when it begins, and ends early if the host sets `seen[3]`. It writes `seen[0]`
@@ -57,17 +52,6 @@ extern "C" __global__ void kbench_flush_l2(uint4* from, unsigned long long count
 }
 
 extern "C" __global__ void kbench_empty() {}
-
-extern "C" __global__ void kbench_hold(volatile unsigned* signals, unsigned long long limit_ns) {
-  unsigned long long start, now;
-  asm volatile("mov.u64 %0, %globaltimer;" : "=l"(start));
-  while (signals[0] == 0) {
-    asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
-    if (now - start < limit_ns) continue;
-    signals[1] = 1;
-    return;
-  }
-}
 
 extern "C" __global__ void kbench_watch(volatile unsigned* seen, unsigned long long span_ns,
                                         unsigned long long least_ns) {

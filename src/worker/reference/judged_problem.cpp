@@ -26,8 +26,8 @@ constexpr double kTimedBytes = 2e9;
 constexpr std::size_t kMinTimedSets = 5;
 /// Drawing a set larger than this leaves much memory in torch's cache.
 constexpr double kLargeSetBytes = 1e9;
-/// With times on the CPU, which are only rough, a block has few calls.
-constexpr std::size_t kRoughTimedSets = 2;
+/// Without a GPU, timed calls are made one by one.
+constexpr std::size_t kRoughTimedSets = 1;
 /// Fraction of the free memory for input sets. Candidates need as much for their outputs.
 constexpr double kMemoryShare = 0.45;
 /// Fraction of a GPU's memory for kept large answers of distributions, so that a slow reference
@@ -62,11 +62,7 @@ JudgeOptions judge_options_from_json(const nlohmann::json& json) {
     json.at("trials").get_to(options.trials);
     json.at("baselines").get_to(options.baselines);
     json.at("baseline_cache").get_to(options.baseline_cache);
-    json.at("beside_kernels").get_to(options.beside_kernels);
     json.at("cold_cache").get_to(options.cold_cache);
-    json.at("held").get_to(options.held);
-    options.clock = static_cast<protocol::TimeClock>(json.at("clock").get<std::uint32_t>());
-    json.at("score").get_to(options.score);
     json.at("timing_budget_s").get_to(options.timing_budget_s);
     json.at("memory_share").get_to(options.memory_share);
     json.at("draw_all").get_to(options.draw_all);
@@ -138,10 +134,8 @@ double JudgedProblem::milliseconds(const std::function<void()>& work) {
 }
 
 bool JudgedProblem::leaves_no_trace() const {
-  // KernelBench's rules change global settings, and compilers cache what they have compiled.
-  const bool is_eager = std::ranges::all_of(
-      options_.baselines, [](const std::string& baseline) { return baseline == "eager"; });
-  return !by_kernelbench_ && is_eager && host_.leaves_no_trace();
+  // KernelBench's rules change global settings.
+  return !by_kernelbench_ && host_.leaves_no_trace();
 }
 
 void JudgedProblem::load_kernels() {
@@ -165,7 +159,7 @@ void JudgedProblem::make_room(double free_before, const InputSet& first) {
   const auto useful = std::clamp<std::size_t>(static_cast<std::size_t>(kTimedBytes / bytes),
                                               kMinTimedSets, kMaxTimedSets);
   const SetCounts counts =
-      share_room(fits, trials, device_->timing_method() == "wall" ? kRoughTimedSets : useful);
+      share_room(fits, trials, options_.device == "cpu" ? kRoughTimedSets : useful);
   resident_ = counts.resident;
   sets_.resize(counts.resident + counts.timed);
 }
@@ -305,8 +299,10 @@ void JudgedProblem::prepare_baselines() {
     const Baseline* row = find_baseline(name);
     if (row == nullptr) throw Error(fmt::format("unknown baseline '{}'", name));
     try {
+      if (row->is_compiled() && options_.device == "cpu" && !by_kernelbench_)
+        throw ProblemFailure{"", "it is timed on a GPU only", ""};
       // Compiles here, so that no candidate waits for it.
-      if (row->prepared) baseline_model(name, 0);
+      if (row->is_compiled() && by_kernelbench_) baseline_model(name, 0);
       baselines_.push_back(name);
     } catch (const ProblemFailure& failure) {
       failed_baselines_[name] = failure.message;
@@ -316,9 +312,9 @@ void JudgedProblem::prepare_baselines() {
 
 pybind11::object JudgedProblem::baseline_model(const std::string& baseline, std::size_t slot) {
   const Baseline& row = *find_baseline(baseline);
-  const std::size_t of = row.of_inputs ? slot : owner(slot);
+  const std::size_t of = owner(slot);
   InputSet& set = slot_set(of);
-  if (!row.prepared) return set.model();
+  if (!row.is_compiled()) return set.model();
   ReadyModel& ready = ready_models_[{baseline, of}];
   if (ready.model && ready.version == versions_[of]) return ready.model;
   set.restore();

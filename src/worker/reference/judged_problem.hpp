@@ -31,12 +31,8 @@ struct JudgeOptions {
   std::string secret;
   int trials = 5;
   std::vector<std::string> baselines{"eager"};
-  std::string baseline_cache;   ///< folder for compiled baselines; empty: not kept
-  bool beside_kernels = false;  ///< also time modules' baselines as for kernels
+  std::string baseline_cache;  ///< folder for compiled baselines; empty: not kept
   bool cold_cache = true;
-  bool held = false;  ///< if possible, block the stream while a timed call is queued
-  protocol::TimeClock clock = protocol::TimeClock::kEvents;  ///< times calls on a GPU
-  std::string score = "span";  ///< a call's time in the device's records: span or busy
   double timing_budget_s = 0.5;
   double memory_share = 1;    ///< fraction of the device's free memory for input sets
   bool draw_all = false;      ///< draw all sets at once, because no candidate waits for the first
@@ -97,8 +93,8 @@ class JudgedProblem {
   std::size_t owner(std::size_t slot) const { return slot % resident_; }
   /// The slots of timed calls. If memory suffices for no more sets, the first trial's slot.
   std::vector<std::size_t> timed_slots() const;
-  /// Draws new inputs for the first `count` timed slots. The same inputs are never drawn again.
-  void refresh_timed(std::size_t count);
+  /// Draws new inputs for the first timed slot. The same inputs are never drawn again.
+  void refresh_timed();
   /// Draws new inputs for these slots, each encrypted under its key.
   void refresh_timed(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
   /// True if the reference's outputs depend on earlier calls. Consecutive calls of a model then
@@ -218,8 +214,8 @@ class JudgedProblem {
   const std::vector<std::string>& baselines() const { return baselines_; }
   /// The reasons why the other baselines cannot, by name.
   const std::map<std::string, std::string>& failed_baselines() const { return failed_baselines_; }
-  /// The callable that a baseline calls on the set in a slot. Prepared once for all candidates.
-  /// Throws ProblemFailure.
+  /// The callable that a baseline calls on the set in a slot, by KernelBench's rules. Prepared once
+  /// for all candidates. Throws ProblemFailure.
   pybind11::object baseline_model(const std::string& baseline, std::size_t slot);
 
  private:
@@ -279,7 +275,7 @@ class JudgedProblem {
   std::optional<std::int64_t> added_up_;  ///< see equal_sum_error()
   std::vector<std::unique_ptr<InputSet>> sets_;
   std::vector<std::uint64_t> versions_, memory_versions_;
-  /// A compiled or captured model for the set of that version.
+  /// A compiled model for the set of that version.
   struct ReadyModel {
     pybind11::object model;
     std::uint64_t version = 0;

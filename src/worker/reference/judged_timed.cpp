@@ -37,14 +37,12 @@ InputSet& JudgedProblem::timed_set(std::size_t slot) {
   return *sets_[slot];
 }
 
-void JudgedProblem::refresh_timed(std::size_t count) {
-  const auto slots = timed_slots();
-  for (const std::size_t slot : std::span(slots).first(std::min(count, slots.size()))) {
-    InputSet& set = slot_set(slot);
-    if (slot < resident_) enter(set);
-    set.replace_inputs(
-        host_.draw_inputs(options_.device, options_.precision, draw_timed_options().input_seed));
-  }
+void JudgedProblem::refresh_timed() {
+  const std::size_t slot = timed_slots().front();
+  InputSet& set = slot_set(slot);
+  if (slot < resident_) enter(set);
+  set.replace_inputs(
+      host_.draw_inputs(options_.device, options_.precision, draw_timed_options().input_seed));
   device_->synchronize();
 }
 

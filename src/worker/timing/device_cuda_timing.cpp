@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: MIT
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 #include "worker/device/device_cuda.hpp"
 #include "worker/device/kernel_trace.hpp"
-#include "worker/timing/timing.hpp"
 
-// Timing on a GPU: flushes caches, encrypts inputs, blocks streams and times calls.
+// Work around timed calls on a GPU: flushing caches, encrypting inputs, and watching for work of
+// other contexts.
 namespace kbench::worker {
 namespace {
 
 /// Kernels of src/worker/kernels/timing_kernels.cu.
 constexpr const char* kVeilKernel = "kbench_veil";
 constexpr const char* kWatchKernel = "kbench_watch";
-/// Words of memory through which these kernels and the host signal to each other: the first words
-/// of the probe and of the guard, and the number of all.
-constexpr std::size_t kLookSignals = 2, kGuardSignals = 6, kSignals = 10;
+/// Words of memory through which that kernel and the host signal to each other: the first words of
+/// the probe and of the guard, and the number of all.
+constexpr std::size_t kLookSignals = 0, kGuardSignals = 4, kSignals = 8;
 /// Signals of the watch kernel: microseconds in total and missed, "has begun", "must end".
 enum : std::uint8_t { kSpan, kMissed, kBegun, kEnd };
 constexpr std::chrono::seconds kStartLimit{60};
@@ -26,41 +25,13 @@ constexpr double kMostGuard_ms = 1000;
 /// The shortest gap between readings of the clock that is another context's work. On an H100 such a
 /// gap lasts 2.4 ms, switches included; all other gaps last at most 30 µs.
 constexpr double kLeastTurn_ms = 0.1;
-/// Longer than it takes to queue the thousands of launches of a large model. A call that waits for
-/// the device inside reaches this limit only once, because then no stream is blocked any more.
-constexpr unsigned long long kHoldLimit_ms = 100;
-/// Times by events are multiples of 32 ns, which is 0.2 % of a kernel of 20 µs. The mean over many
-/// calls makes the overhead that is subtracted from each time more precise.
-constexpr int kOverheadCalls = 101;
 /// Enough threads for every multiprocessor of the largest GPU.
 constexpr unsigned kFlushBlocks = 2048, kFlushThreads = 256;
 constexpr std::size_t kFlushVector = 16;  ///< bytes that a thread reads at once
 
 }  // namespace
 
-/// Blocks the stream until release() or the destructor.
-class CudaDevice::Hold {
- public:
-  Hold(CudaDevice& device, bool held) : device_(device), held_(held) {
-    if (!held) return;
-    device.signals_[0] = 0;
-    unsigned long long limit_ns = kHoldLimit_ms * 1'000'000;
-    std::array<void*, 2> arguments{&device.device_signals_, &limit_ns};
-    device.launch_thread(device.hold_kernel_, arguments.data(), "holding the stream", nullptr);
-  }
-  ~Hold() { release(); }
-  Hold(const Hold&) = delete;
-  Hold& operator=(const Hold&) = delete;
-  void release() const {
-    if (held_) device_.signals_[0] = 1;
-  }
-
- private:
-  CudaDevice& device_;
-  bool held_;
-};
-
-void CudaDevice::flush_cache() {
+void CudaDevice::prepare_flush() {
   if (flush_ == 0) {
     int l2 = 0;
     check(cuda_.cuDeviceGetAttribute(&l2, CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, device_), "L2 size");
@@ -68,9 +39,13 @@ void CudaDevice::flush_cache() {
     check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
   }
-  // Persisting lines would survive the flush. The reset waits for all work, so start_guard() does
-  // it before the guard runs.
-  if (!is_guarded_) cuda_.cuCtxResetPersistingL2Cache();
+  // Persisting lines would survive the flush.
+  cuda_.cuCtxResetPersistingL2Cache();
+}
+
+void CudaDevice::flush_cache() {
+  // Allocations and the reset wait for all work, and so for the guard.
+  if (!is_guarded_) prepare_flush();
   if (flush_kernel_ == nullptr) {
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
     return;
@@ -81,7 +56,7 @@ void CudaDevice::flush_cache() {
 }
 
 void CudaDevice::veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
-  if (!veils() || size_bytes == 0) return;
+  if (veil_kernel_ == nullptr || size_bytes == 0) return;
   CUdeviceptr from = device_pointer(data);
   unsigned long long count = (size_bytes + kFlushVector - 1) / kFlushVector;
   unsigned long long bits = key.key;
@@ -95,8 +70,6 @@ void CudaDevice::use_timing_kernels(std::string_view image) {
   check(cuda_.cuModuleLoadData(&timing_module_, image.data()), "loading the timing kernels");
   check(cuda_.cuModuleGetFunction(&flush_kernel_, timing_module_, kFlushKernel),
         "finding the flush kernel");
-  check(cuda_.cuModuleGetFunction(&hold_kernel_, timing_module_, kHoldKernel),
-        "finding the kernel that holds a stream");
   check(cuda_.cuModuleGetFunction(&empty_kernel_, timing_module_, kEmptyKernel),
         "finding the empty kernel");
   check(cuda_.cuModuleGetFunction(&veil_kernel_, timing_module_, kVeilKernel),
@@ -105,22 +78,10 @@ void CudaDevice::use_timing_kernels(std::string_view image) {
         "finding the kernel that looks for others");
   void* signals = nullptr;
   check(cuda_.cuMemHostAlloc(&signals, kSignals * sizeof(unsigned), CU_MEMHOSTALLOC_DEVICEMAP),
-        "allocating the signals of a held stream");
+        "allocating the signals of the watch");
   signals_ = static_cast<volatile unsigned*>(signals);
   check(cuda_.cuMemHostGetDevicePointer(&device_signals_, signals, 0),
-        "mapping the signals of a held stream");
-}
-
-double CudaDevice::time_ms(const std::function<void()>& call, bool held) {
-  const Hold hold(*this, held && hold_kernel_ != nullptr);
-  check(cuda_.cuEventRecord(start_, nullptr), "cuEventRecord");
-  call();
-  check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
-  hold.release();
-  check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
-  float ms = 0;
-  check(cuda_.cuEventElapsedTime(&ms, start_, stop_), "cuEventElapsedTime");
-  return static_cast<double>(ms);
+        "mapping the signals of the watch");
 }
 
 std::optional<std::vector<DeviceActivity>> CudaDevice::record(const std::function<void()>& work) {
@@ -129,61 +90,6 @@ std::optional<std::vector<DeviceActivity>> CudaDevice::record(const std::functio
     work();
     synchronize();
   });
-}
-
-std::optional<DeviceTimes> CudaDevice::device_times(const std::function<void()>& call, bool held) {
-  const bool holds = held && hold_kernel_ != nullptr;
-  auto activity = record([&] {
-    const Hold hold(*this, holds);
-    call();
-  });
-  if (!activity) return std::nullopt;
-  // Only the first kernel of this name is kbench's: a candidate's kernel may have the same name.
-  if (holds) {
-    const auto own = std::ranges::find(*activity, kHoldKernel, &DeviceActivity::kernel);
-    if (own != activity->end()) activity->erase(own);
-  }
-  return times_of(*activity);
-}
-
-bool CudaDevice::launch_empty() {
-  if (empty_kernel_ == nullptr) return false;
-  launch_thread(empty_kernel_, nullptr, "launching nothing", nullptr);
-  return true;
-}
-
-std::optional<double> CudaDevice::measure_overhead_ms(bool cold_cache, bool held) {
-  if (empty_kernel_ == nullptr) return std::nullopt;
-  std::vector<double> by_events;
-  const auto launch = [&] {
-    by_events.clear();
-    for (int i = 0; i < kOverheadCalls; ++i) {
-      if (cold_cache) flush_cache();
-      by_events.push_back(time_ms([this] { launch_empty(); }, held));
-    }
-    synchronize();
-  };
-  const auto activity = device_activity(launch);
-  if (!activity) return std::nullopt;
-  std::vector<double> by_cupti;
-  for (const DeviceActivity& piece : *activity)
-    if (piece.kernel == kEmptyKernel) by_cupti.push_back(times_of({&piece, 1})->span_ms);
-  if (by_cupti.empty()) return std::nullopt;
-  // Repeats the calls without CUPTI, because CUPTI's records make them slower.
-  launch();
-  return std::max(midmean(by_events) - midmean(by_cupti), 0.0);
-}
-
-std::optional<double> CudaDevice::overhead_ms(bool cold_cache, bool held) {
-  const std::pair way(cold_cache, held);
-  auto known = overheads_.find(way);
-  if (known == overheads_.end())
-    known = overheads_.emplace(way, measure_overhead_ms(cold_cache, held)).first;
-  return known->second;
-}
-
-void CudaDevice::lead(double ms) {
-  if (ms > 0 && watch_kernel_ != nullptr) launch_watch(ms, kLookSignals, nullptr);
 }
 
 void CudaDevice::launch_watch(double span_ms, std::size_t signal, CUstream stream) {
@@ -219,15 +125,15 @@ void CudaDevice::start_guard() {
   if (watch_kernel_ == nullptr) return;
   if (guard_stream_ == nullptr)
     check(cuda_.cuStreamCreate(&guard_stream_, CU_STREAM_NON_BLOCKING), "cuStreamCreate");
-  flush_cache();  // the first flush allocates memory, which would wait for the guard
+  prepare_flush();
   is_guarded_ = true;
   launch_watch(kMostGuard_ms, kGuardSignals, guard_stream_);
   await_signal(kGuardSignals + kBegun);
 }
 
 void CudaDevice::finish_queued() {
-  check(cuda_.cuEventRecord(stop_, nullptr), "cuEventRecord");
-  check(cuda_.cuEventSynchronize(stop_), "the kernels failed");
+  check(cuda_.cuEventRecord(queued_done_, nullptr), "cuEventRecord");
+  check(cuda_.cuEventSynchronize(queued_done_), "the kernels failed");
 }
 
 bool CudaDevice::end_guard() {
@@ -236,12 +142,6 @@ bool CudaDevice::end_guard() {
   await_signal(kGuardSignals + kSpan);
   return signals_[kGuardSignals + kMissed] == 0 &&
          signals_[kGuardSignals + kSpan] < kMostGuard_ms * 1e3;
-}
-
-bool CudaDevice::take_hold_failed() {
-  if (signals_ == nullptr || signals_[1] == 0) return false;
-  signals_[1] = 0;
-  return true;
 }
 
 void CudaDevice::launch_wide(CUfunction kernel, void** arguments, const char* doing) {

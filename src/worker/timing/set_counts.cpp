@@ -11,8 +11,6 @@ constexpr std::size_t kMaxResident = 16;
 /// If fewer sets than this serve several trials each, they hold other trials' inputs when the next
 /// candidate starts. With the memory that drawing needs, they would also fill most of a GPU.
 constexpr std::size_t kFewestResident = 3;
-/// Two discarded and two counted calls.
-constexpr std::size_t kFewestTimed = 4;
 
 }  // namespace
 
@@ -21,11 +19,6 @@ SetCounts share_room(std::size_t fits, std::size_t trials, std::size_t useful) {
   // One set for each trial; if fewer fit, each set serves several trials.
   counts.resident = std::clamp<std::size_t>(fits, 1, std::min(kMaxResident, trials));
   if (counts.resident < kFewestResident && counts.resident < trials) counts.resident = 1;
-  const std::size_t left = fits - std::min(fits, counts.resident);
-  // With two or three timed sets, no call of a block could be discarded. To have four is worth
-  // drawing some trials' sets again for each candidate.
-  if (useful >= kFewestTimed && (left == 2 || left == 3) && fits >= kFewestTimed + kFewestResident)
-    counts.resident = fits - kFewestTimed;
   counts.timed = std::min(fits - std::min(fits, counts.resident), useful);
   return counts;
 }

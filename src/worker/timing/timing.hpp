@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT
 #pragma once
 
-#include <cstdint>
 #include <functional>
-#include <limits>
 #include <map>
 #include <string>
 #include <vector>
@@ -13,80 +11,50 @@
 
 namespace kbench::worker {
 
-/// Calls of one subject without a switch to another subject.
-struct Block {
-  int discarded = 0;  ///< the first calls, whose times depend more on the switch
-  int counted = 0;
-};
-
 /// A subject of a timing: a baseline, or the candidate.
 struct TimedSide {
   std::string name;  ///< "candidate", "eager", "compile"
-  /// Runs the calls of a block. Returns the milliseconds of each, in order.
-  std::function<std::vector<double>(Block)> measure;
-  double about_ms = 0;  ///< known time of a call; 0 if unknown. A long call is not measured first
-  int max_counted = std::numeric_limits<int>::max();  ///< in a block
-  int max_calls = std::numeric_limits<int>::max();    ///< in a block, discarded calls included
+  /// Runs a block of calls. Returns the milliseconds of a call, as the mean over the block.
+  std::function<double()> measure;
 };
 
-/// Limits of a timing and of its blocks.
+/// Limits of a timing.
 struct TimingLimits {
   double budget_s = 0.5;      ///< stops near this, if there are enough measurements
   int min_measurements = 10;  ///< of each subject; at most six if a call takes above 12 ms
   int max_measurements = 400;
-  /// The fewest blocks of each subject for a precise result, if each block gives one wall-clock
-  /// bound; else 0. Up to four blocks are measured even if they exceed the budget.
-  std::size_t min_blocks = 0;
-  bool discard = true;          ///< discards the first calls of a block
   double target_rel_ci = 0.01;  ///< half-width of the ratio's 95 % interval
-  bool rough = false;           ///< four calls of each, none discarded: on a CPU
+  bool rough = false;           ///< four measurements of each: on a CPU
 };
 
-/// Raw measurements of all subjects, in milliseconds.
+/// Raw measurements of all subjects, in milliseconds, and the device's state after each.
 struct TimedRun {
   std::map<std::string, std::vector<double>> measurements;
-  std::map<std::string, std::size_t> block_sizes;          ///< measurements in each block
-  std::map<std::string, std::vector<DeviceState>> states;  ///< at the end of each block
+  std::map<std::string, std::vector<DeviceState>> states;
 };
 
-/// Measures all subjects in alternating blocks (A B B A …), and discards the first calls after each
-/// switch. Stops if the ratio of the last subject to each other one is precise enough.
+/// Measures all subjects in turn (A B B A …). Repeats a turn in which the device's clocks differ.
+/// Stops if the ratio of the last subject to each other one is precise enough.
 TimedRun measure_sides(const std::vector<TimedSide>& sides, const TimingLimits& limits,
                        const std::function<DeviceState()>& state);
 
-/// For each subject and each of its blocks: true if the block does not count. Empty if all count.
-using SetAside = std::map<std::string, std::vector<bool>, std::less<>>;
-
-/// One block says nothing about the next.
-inline constexpr std::ptrdiff_t kFewestUnthrottled = 2;
-
-/// Removes the blocks in which the device was throttled, and their states. If a subject has fewer
-/// than `fewest` other blocks, all blocks stay.
-SetAside set_throttled_aside(TimedRun& run, std::ptrdiff_t fewest = kFewestUnthrottled);
-
-/// Measurements of one subject, in the order of time.
-struct Series {
-  const std::vector<double>& ms;
-  std::size_t block = 1;  ///< measurements without a switch to another subject
-};
+/// Removes the measurements in which the device was throttled. If a subject has fewer than two
+/// others, all stay, because one measurement says nothing about the next.
+void set_throttled_aside(TimedRun& run);
 
 /// Median, mean, standard deviation, quartiles and extremes of measurements, and the 95 % interval
-/// of the median by the bootstrap of speedup_of(). A single block has no interval, because it says
-/// nothing about other blocks. Fewer than six measurements have none, because their extremes need
-/// not enclose the median.
-SideTiming summarize(const Series& series);
+/// of the median by the bootstrap of speedup_of(). Fewer than six measurements have no interval,
+/// because their extremes need not enclose the median.
+SideTiming summarize(const std::vector<double>& measurements_ms);
 double median(std::vector<double> values);
 double mean(std::vector<double> values);
-/// Mean of the middle half. For times of a coarse clock it is more precise than the median.
-double midmean(std::vector<double> values);
 
-/// Ratio of the medians, baseline over candidate, with a 95 % interval. The interval is a bootstrap
-/// in two stages, blocks and then measurements in each, because measurements of one block resemble
-/// each other (clocks, caches, other work of the machine). In comparisons of H200 kernels with
-/// themselves at 95 %, a bootstrap of single measurements found a difference in 12 to 24 %, and
-/// this one in 1 to 4 % (46 subjects, two to eight blocks each).
-Speedup speedup_of(const std::string& baseline, const Series& baseline_ms,
-                   const Series& candidate_ms);
+/// Ratio of the medians, baseline over candidate, with a 95 % interval by bootstrap. A measurement
+/// is a block of calls, because calls of one block resemble each other (clocks, caches, other work
+/// of the machine). In comparisons of H200 kernels with themselves at 95 %, a bootstrap of single
+/// calls found a difference in 12 to 24 %, and one of blocks in 1 to 4 %.
+Speedup speedup_of(const std::string& baseline, const std::vector<double>& baseline_ms,
+                   const std::vector<double>& candidate_ms);
 
 /// Ratio of the means, by KernelBench's rules.
 Speedup speedup_of_means(const std::string& baseline, const std::vector<double>& baseline_ms,

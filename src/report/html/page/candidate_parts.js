@@ -63,21 +63,21 @@ const timesOf = (record) => {
   const numbers = [["median", (side) => ms(side.median_ms)],
     ["95 %", (side) => (side.lo_ms === null || side.lo_ms === undefined ? kbench.none : ms(side.lo_ms) + " – " + ms(side.hi_ms))],
     ["mean", (side) => ms(side.mean_ms)], ["std", (side) => ms(side.std_ms)], ["min", (side) => ms(side.min_ms)],
-    ["max", (side) => ms(side.max_ms)], ["n", (side) => String(side.count)], ["wall", (side) => ms(side.wall_ms)],
-    ["span", (side) => ms(side.span_ms)], ["busy", (side) => ms(side.busy_ms)],
+    ["max", (side) => ms(side.max_ms)], ["n", (side) => String(side.count)],
+    ["caller's time", (side) => ms(side.wall_ms)], ["span", (side) => ms(side.span_ms)], ["busy", (side) => ms(side.busy_ms)],
     ["clock", (side) => (side.clock_mhz ? Math.round(side.clock_mhz) + " MHz" : kbench.none)]];
   const rows = numbers.map(([title, text]) => [title].concat(sides.map(([, side]) => text(side))))
     .filter((cells) => cells.slice(1).some((text) => text !== kbench.none));
   const parts = [heading("Times: " + timing.method + ", " + timing.trust),
     inWide(kbench.table([""].concat(sides.map(([name]) => name)), rows,
       [false].concat(sides.map(() => true))))];
-  const notes = (record.speedup || []).map((over) =>
-    withInterval(over.value, over.lo, over.hi, kbench.factor) + " over " + over.baseline +
-    (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is from an earlier run" : ""));
-  for (const [name, bound] of Object.entries(timing.bounds || {}))
-    notes.push(name + " reported " + ms(bound.told_ms) + "; its wall-clock bound is " +
-      ms(bound.bound_ms));
-  if (timing.floor_ms) notes.push("an empty kernel takes " + ms(timing.floor_ms));
+  const callerOf = (name) => (timing.sides[name] || {}).wall_ms;
+  const notes = (record.speedup || []).map((over) => {
+    const caller = callerOf(over.baseline) > 0 && callerOf("candidate") > 0 ? callerOf(over.baseline) / callerOf("candidate") : null;
+    return withInterval(over.value, over.lo, over.hi, kbench.factor) + " over " + over.baseline +
+      (over.relation ? ": " + over.relation : "") + (over.stored ? ", whose time is from an earlier run" : "") +
+      (caller ? "; caller's speedup " + kbench.factor(caller) : "");
+  });
   if (record.sol && record.sol.limit_ms) notes.push("the device's limit is " +
     ms(record.sol.limit_ms) + ", by its " + record.sol.limited_by + ": " + kbench.percent(record.sol.share) + " reached");
   return parts.concat(kbench.make("ul", {}, notes.map((note) => kbench.make("li", {}, note))));
@@ -103,9 +103,7 @@ const stripsOf = (record, raw) => {
       .attr("d", list.filter((value) => value > 0).map((value) => "M" + x(value) + "," + (y - 8) + "v16").join(""));
     const side = record.timing && record.timing.sides[name];
     if (!side || !(side.median_ms > 0)) return;
-    // The raw measurements contain the method's overhead; the median does not.
-    const added = (record.timing.overhead_ms) || 0;
-    const at = (value) => x(Math.max(value + added, x.domain()[0]));
+    const at = (value) => x(Math.max(value, x.domain()[0]));
     if (side.lo_ms) svg.append("path").attr("stroke", "var(--ink)").attr("stroke-width", 2)
       .attr("d", "M" + at(side.lo_ms) + "," + y + "H" + at(side.hi_ms));
     svg.append("path").attr("stroke", "var(--ink)").attr("stroke-width", 2).attr("d", "M" + at(side.median_ms) + "," + (y - 11) + "v22");

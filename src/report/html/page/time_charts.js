@@ -80,7 +80,6 @@ const mostDots = 3000;
 const dotRows = () => timedRows().filter((row) => kbench.rows.time_ms[row] > 0 && kbench.rows.baseline_ms[row] > 0);
 const drawDots = (chart, x, y, timed) => {
   const rows = kbench.rows, palette = kbench.modelPalette;
-  const hollow = (row) => rows.floor_ms[row] > 0 && rows.time_ms[row] < 1.5 * rows.floor_ms[row];
   // Models without a colour are drawn below the others.
   const isColored = (row) => palette.isColored(rows.models[rows.model[row]]);
   const inLayers = [...timed].sort((a, b) => isColored(a) - isColored(b) || a - b);
@@ -96,7 +95,7 @@ const drawDots = (chart, x, y, timed) => {
     chart.svg.append("g").selectAll("circle").data(inLayers).join("circle")
       .attr("class", "marks").attr("r", 3.5).attr("cx", (row) => x(rows.baseline_ms[row]))
       .attr("cy", (row) => y(rows.time_ms[row])).attr("stroke", (row) => kbench.modelColor(rows.model[row]))
-      .attr("fill", (row) => (hollow(row) ? "var(--paper)" : kbench.modelColor(rows.model[row])))
+      .attr("fill", (row) => kbench.modelColor(rows.model[row]))
       .attr("fill-opacity", 0.75);
   }
 };
@@ -107,8 +106,7 @@ kbench.charts.push({ id: "chart-times", holds: () => dotRows().length > 0, draw:
   const limited = timed.filter((row) => rows.limit_ms[row] > 0);
   kbench.frame(chart, "Candidate against reference",
     "time of a call; below the dashed line the candidate is faster" +
-    (limited.length > 0 ? "; short lines: the device's limit" : "") +
-    (timed.some((row) => rows.floor_ms[row] > 0) ? "; hollow: little slower than an empty kernel" : ""),
+    (limited.length > 0 ? "; short lines: the device's limit" : ""),
     "Scatter of " + timed.length + " candidates' times against the reference's, both logarithmic.",
     { csv: () => kbench.candidatesTable(timed, ["time_ms", "baseline_ms", "speedup", "limit_ms"]) });
   const { left, right, top, bottom } = kbench.size;
