@@ -70,8 +70,8 @@ std::vector<Problem> find_problems(const std::vector<std::string>& patterns,
 struct ReduceSizesOptions {
   enum class When : std::uint8_t { kOnCpu, kAlways, kNever };
   When when = When::kOnCpu;
-  double max_bytes = 64 << 20;  ///< of inputs, parameters, buffers and outputs
-  double max_flops = 1e9;       ///< of one call of the reference
+  double max_bytes = 4 << 20;  ///< of inputs, parameters, buffers and outputs
+  double max_flops = 50e6;     ///< of one call of the reference
 
   /// True if `problem` may be reduced for a device class ("cpu" or "gpu").
   bool applies_to(const Problem& problem, std::string_view device_class) const;

@@ -82,7 +82,7 @@ class ReduceSizes : public testing::Test {
 
 TEST_F(ReduceSizes, ListShowsTheSizesThatARunWouldHave) {
   const json reduced = listed({"--device", "cpu"});
-  EXPECT_EQ(reduced.at("sizes"), (json{{"rows", "512"}, {"features", "512"}}));
+  EXPECT_EQ(reduced.at("sizes"), (json{{"rows", "256"}, {"features", "256"}}));
   EXPECT_EQ(reduced.at("reduced_sizes").at("within"), true);
   EXPECT_EQ(reduced.at("reduced_sizes").at("full_bytes"),
             2.0 * (256 << 20) + (64 << 20) + 4 * 4096);
@@ -92,7 +92,7 @@ TEST_F(ReduceSizes, ListShowsTheSizesThatARunWouldHave) {
   EXPECT_FALSE(listed({"--device", "cuda"}).contains("reduced_sizes"));
   EXPECT_EQ(listed({"--device", "cuda", "--reduce-sizes"}).at("sizes"), reduced.at("sizes"));
   EXPECT_EQ(listed({"--device", "cpu", "--set", "features=1024"}).at("sizes"),
-            (json{{"rows", "256"}, {"features", "1024"}}));
+            (json{{"rows", "16"}, {"features", "1024"}}));
   const auto text = run_kbench({"list", set(), "--device", "cpu"});
   EXPECT_THAT(text.output, HasSubstr("1 problem at reduced sizes (--reduce-sizes)\n"));
   folder_.write("set/sizes.json", R"({"level1/1_Linear": {"cpu": {"rows": 20000}}})");
@@ -108,7 +108,7 @@ TEST_F(ReduceSizes, RecordsAndReportsSayTheSizes) {
   EXPECT_THAT(result.output, HasSubstr("1 problem at reduced sizes (--reduce-sizes)"));
   const auto run = read_run(out());
   EXPECT_EQ(run.headers.at(0).options.at("reduce_sizes"),
-            (json{{"when", "on"}, {"max_bytes", 262144.0}, {"max_flops", 1e9}}));
+            (json{{"when", "on"}, {"max_bytes", 262144.0}, {"max_flops", 50e6}}));
   ASSERT_THAT(run.records, SizeIs(2));
   const Record& right = run.records[0];
   EXPECT_EQ(right.outcome, Outcome::kCorrect) << right.message;

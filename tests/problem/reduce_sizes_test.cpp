@@ -19,12 +19,12 @@ TEST(ParseReduceSizes, WordsAndLimits) {
   EXPECT_EQ(parse_reduce_sizes("off").when, ReduceSizesOptions::When::kNever);
   const ReduceSizesOptions on = parse_reduce_sizes("on");
   EXPECT_EQ(on.when, ReduceSizesOptions::When::kAlways);
-  EXPECT_EQ(on.max_bytes, 64 << 20);
-  EXPECT_EQ(on.max_flops, 1e9);
+  EXPECT_EQ(on.max_bytes, 4 << 20);
+  EXPECT_EQ(on.max_flops, 50e6);
   const ReduceSizesOptions bytes = parse_reduce_sizes("16MiB");
   EXPECT_EQ(bytes.when, ReduceSizesOptions::When::kAlways);
   EXPECT_EQ(bytes.max_bytes, 16 << 20);
-  EXPECT_EQ(bytes.max_flops, 1e9);
+  EXPECT_EQ(bytes.max_flops, 50e6);
   const ReduceSizesOptions both = parse_reduce_sizes("1.5G, 500MFLOP");
   EXPECT_EQ(both.max_bytes, 1.5 * (1 << 30));
   EXPECT_EQ(both.max_flops, 5e8);

@@ -22,7 +22,7 @@ void add_reduce_sizes_option(CLI::App& command, std::string& text) {
   // This is a flag, so a problem's name can follow it. command_words() joins it with its value.
   command
       .add_flag("--reduce-sizes{on},--full-sizes{off}", text,
-                "halve constants of problems above these limits (64MiB,1GFLOP), or keep the "
+                "halve constants of problems above these limits (4MiB,50MFLOP), or keep the "
                 "constants; problems without a sizes.json are reduced on the CPU only")
       ->type_name("[=BYTES[,FLOP]]")
       ->check(readable);
