@@ -27,6 +27,12 @@ constexpr std::size_t kFewerCalls = 4;
 constexpr double kEnoughBlock_ms = 8, kMostBlock_ms = 100;
 constexpr std::size_t kLeastOutputs_bytes = std::size_t{256} << 20;
 
+/// True if calls that cannot be queued for this reason may be queued if their outputs are copied.
+/// The memory for outputs that are not copied may have been too short for a call.
+bool may_copy(std::string_view why) {
+  return why == "gate_outputs_elsewhere" || why == "gate_failed";
+}
+
 }  // namespace
 
 SharedBuffer Evaluation::output_memory(std::size_t calls, bool alone) {
@@ -154,7 +160,9 @@ void Evaluation::open_all(std::span<const std::size_t> slots) {
       timed_baselines_.erase(name);
     } catch (const NoSuchTimes& none) {
       process->client_.stop();
-      if (!compiled || timed_baselines_.size() < 2) throw;
+      const bool may_succeed = (!copies_ && may_copy(none.flag)) ||
+                               (none.flag == "gate_synchronizes" && slots.size() > 1);
+      if (!compiled || may_succeed || timed_baselines_.size() < 2) throw;
       verdict_.failed_baselines[name] = fmt::format("its calls cannot be queued ({})", none.flag);
       timed_baselines_.erase(name);
     }
@@ -183,8 +191,7 @@ bool Evaluation::open_gates() {
       return false;
     } catch (const NoSuchTimes& none) {
       stop_subjects();
-      const bool may_copy = none.flag == "gate_outputs_elsewhere" || none.flag == "gate_failed";
-      if (may_copy && !copies_) {
+      if (!copies_ && may_copy(none.flag)) {
         copies_ = true;
         flag("reuses_output");
       } else if (none.flag == "gate_synchronizes" && gate_slots_.size() > 1) {

@@ -102,7 +102,7 @@ void Evaluation::prepare_baselines() {
     } catch (const c10::OutOfMemoryError&) {
       process->why_not_now_ = "memory is too short for its process";
     }
-    process->client_.stop();
+    if (process->why_failed_.empty()) process->client_.stop();
   }
   watch_->lap("baselines");
 }
@@ -110,10 +110,11 @@ void Evaluation::prepare_baselines() {
 std::optional<TimedRun> Evaluation::time_on_gpu() {
   std::optional<TimedRun> run;
   try {
-    bool alone = open_gates();
+    std::optional<bool> alone;
     while (!run) {
       try {
-        if (alone) open_alone();
+        if (!alone) alone = open_gates();
+        if (*alone) open_alone();
         run = time_gates();
       } catch (const NoSuchTimes& none) {
         const bool lost_one = std::ranges::any_of(timed_baselines_, [](const auto& baseline) {
@@ -121,11 +122,11 @@ std::optional<TimedRun> Evaluation::time_on_gpu() {
         });
         if (lost_one) {
           // Again without that baseline. Each is lost only once.
-          alone = open_gates();
+          alone.reset();
           continue;
         }
         // The candidate's calls could not be queued after all.
-        if (alone || !is_made_alone(none.flag)) throw;
+        if (!alone || *alone || !is_made_alone(none.flag)) throw;
         flag(none.flag);
         alone = true;
       }
@@ -157,7 +158,8 @@ void Evaluation::with_subject(const std::string& name,
 
 void Evaluation::stop_subjects() {
   client_.stop();
-  for (const auto& [name, process] : *baselines_) process->client_.stop();
+  for (const auto& [name, process] : *baselines_)
+    if (process->why_failed_.empty()) process->client_.stop();
 }
 
 TimedRun Evaluation::time_gates() {
