@@ -223,10 +223,10 @@ struct TimeBody {
 
 /// The encryption key of an input set. The judge decrypts the inputs when the process that queued
 /// their calls has stopped, so no work can compute from them earlier.
-struct VeilKey {
+struct EncryptionKey {
   std::uint64_t key = 0, nonce = 0;
   /// The key of input `n` of the plan (BoundTensor::index).
-  VeilKey of_input(std::size_t n) const { return {key, nonce ^ (std::uint64_t{n} << 32)}; }
+  EncryptionKey of_input(std::size_t n) const { return {key, nonce ^ (std::uint64_t{n} << 32)}; }
 };
 
 /// The words of a page that the judge, a candidate's process and the GPU share. Each holds the

@@ -32,7 +32,7 @@ TEST(OwnKernels, CompileAndAreKept) {
   for (const bool kept : {false, true}) {
     const OwnKernels own = compile_own_kernels(installation, "sm_90");
     for (const auto* kernels : {&own.judge, &own.timing}) {
-      EXPECT_THAT(std::string(own_image(*kernels, -1)), HasSubstr("kbench_veil"));
+      EXPECT_THAT(std::string(own_image(*kernels, -1)), HasSubstr("kbench_encrypt"));
       EXPECT_EQ(std::get<Artifact>(kernels->get()).cached, kept);
     }
   }

@@ -61,18 +61,18 @@ TEST(FlushKernel, ReadsAllOfItsBufferAndWritesNothing) {
   EXPECT_EQ(reports[0].counters->unique_written_bytes, 0u);
 }
 
-/// Runs kbench_veil over all words with this key.
-void veil(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t nonce) {
-  run("kbench_veil", 3, 32, std::as_writable_bytes(std::span(words)),
+/// Runs kbench_encrypt over all words with this key.
+void encrypt(std::vector<std::uint32_t>& words, std::uint64_t key, std::uint64_t nonce) {
+  run("kbench_encrypt", 3, 32, std::as_writable_bytes(std::span(words)),
       {words.size() / 4, key, nonce});
 }
 
-TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
+TEST(EncryptKernel, MakesInputsUnreadableAndReadableAgain) {
   KBENCH_NEEDS_NVRTC();
   std::vector<std::uint32_t> words(2000);
   for (std::size_t i = 0; i < words.size(); ++i) words[i] = static_cast<std::uint32_t>(i % 7);
   const auto plain = words;
-  veil(words, 0x1234567890abcdef, 42);
+  encrypt(words, 0x1234567890abcdef, 42);
   // Equal words become different, with as many exceptions as chance allows.
   EXPECT_GT(std::set<std::uint32_t>(words.begin(), words.end()).size(), words.size() - 3);
   std::size_t bits = 0;
@@ -81,17 +81,17 @@ TEST(VeilKernel, MakesInputsUnreadableAndReadableAgain) {
   EXPECT_NEAR(static_cast<double>(bits), 16.0 * static_cast<double>(words.size()),
               500);  // of 32,000 bits, with a standard deviation of 126
   auto other = words;
-  veil(other, 0x1234567890abcdef, 43);
-  EXPECT_NE(other, plain) << "another nonce is another veil";
-  veil(words, 0x1234567890abcdef, 42);
+  encrypt(other, 0x1234567890abcdef, 43);
+  EXPECT_NE(other, plain) << "another nonce is another key stream";
+  encrypt(words, 0x1234567890abcdef, 42);
   EXPECT_EQ(words, plain);
 }
 
-TEST(VeilKernel, IsPhilox) {
+TEST(EncryptKernel, IsPhilox) {
   KBENCH_NEEDS_NVRTC();
   // Random123's known answer of philox4x32-10 for counter and key of zeros.
   std::vector<std::uint32_t> words(4, 0);
-  veil(words, 0, 0);
+  encrypt(words, 0, 0);
   EXPECT_EQ(words, (std::vector<std::uint32_t>{0x6627e8d5, 0xe169c58d, 0xbc57ac4c, 0x9b00dbd8}));
 }
 

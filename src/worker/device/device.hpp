@@ -183,7 +183,8 @@ class Device {
   virtual void flush_cache() {}
   /// Queues the encryption of memory, up to the next multiple of 16 bytes. A second call with the
   /// same key decrypts it.
-  virtual void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
+  virtual void encrypt(std::byte* data, std::size_t size_bytes,
+                       const protocol::EncryptionKey& key) {
     (void)data, (void)size_bytes, (void)key;
   }
   /// Loads the kernels that flush a GPU's caches, encrypt inputs and watch the GPU. Without them a

@@ -54,7 +54,8 @@ class CudaDevice final : public Device {
 
   void open_whole() override;
   void flush_cache() override;
-  void veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) override;
+  void encrypt(std::byte* data, std::size_t size_bytes,
+               const protocol::EncryptionKey& key) override;
   void use_timing_kernels(std::string_view image) override;
 
   std::optional<std::vector<DeviceActivity>> record(const std::function<void()>& work) override;
@@ -104,7 +105,7 @@ class CudaDevice final : public Device {
   CUdeviceptr flush_ = 0;
   std::size_t flush_bytes_ = 0;
   CUmodule timing_module_ = nullptr;
-  CUfunction flush_kernel_ = nullptr, empty_kernel_ = nullptr, veil_kernel_ = nullptr,
+  CUfunction flush_kernel_ = nullptr, empty_kernel_ = nullptr, encrypt_kernel_ = nullptr,
              watch_kernel_ = nullptr;
   volatile unsigned* signals_ = nullptr;  ///< of a probe, then of a guard
   CUdeviceptr device_signals_ = 0;

@@ -309,16 +309,17 @@ class Evaluation {
                                                  double limit_ms, BlockKind kind);
   static std::vector<protocol::OutputPlace> take_queued(protocol::Message& message);
   /// Draws the inputs of queued calls, and encrypts them. Returns the keys.
-  std::vector<protocol::VeilKey> draw_encrypted(std::span<const std::size_t> slots);
+  std::vector<protocol::EncryptionKey> draw_encrypted(std::span<const std::size_t> slots);
   /// Decrypts inputs and flushes the cache. False if another context ran on the GPU meanwhile.
-  bool decrypt_inputs(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
+  bool decrypt_inputs(std::span<const std::size_t> slots,
+                      std::span<const protocol::EncryptionKey> keys);
   /// Draws inputs and lets the process make one call, or none. The time ends when the judge's own
   /// kernel runs after the answer.
   GatedBlock run_alone(std::span<const std::size_t> slot, BlockKind kind = BlockKind::kAlone);
   /// Decrypts inputs, opens the gate for queued calls and takes their time. The process is stopped.
   /// `probe_ms`: duration of the probe afterwards.
-  GatedBlock run_queued(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys,
-                        double probe_ms);
+  GatedBlock run_queued(std::span<const std::size_t> slots,
+                        std::span<const protocol::EncryptionKey> keys, double probe_ms);
   /// Queues calls, stops the process, draws their inputs, opens the gate and takes the time.
   GatedBlock run_block(std::span<const std::size_t> slots, BlockKind kind = BlockKind::kTimed);
   /// Adds to the candidate's times the work of its blocks after their completion words.

@@ -117,18 +117,19 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   }
 }
 
-std::vector<protocol::VeilKey> Evaluation::draw_encrypted(std::span<const std::size_t> slots) {
+std::vector<protocol::EncryptionKey> Evaluation::draw_encrypted(
+    std::span<const std::size_t> slots) {
   // A baseline may know its inputs. They stay those of the candidate's last block, because that
   // block's outputs are still to be compared.
   if (request_.baseline) return {};
-  std::vector<protocol::VeilKey> keys(slots.size());
+  std::vector<protocol::EncryptionKey> keys(slots.size());
   for (auto& key : keys) key = {protocol::random_nonce(), protocol::random_nonce()};
   problem_.refresh_timed(slots, keys);
   return keys;
 }
 
 bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
-                                std::span<const protocol::VeilKey> keys) {
+                                std::span<const protocol::EncryptionKey> keys) {
   auto& device = problem_.device();
   device.synchronize();
   device.start_guard();
@@ -146,7 +147,7 @@ bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
 }
 
 GatedBlock Evaluation::run_queued(std::span<const std::size_t> slots,
-                                  std::span<const protocol::VeilKey> keys, double probe_ms) {
+                                  std::span<const protocol::EncryptionKey> keys, double probe_ms) {
   GatedBlock seen;
   seen.worked_ahead = !decrypt_inputs(slots, keys);
   const auto times = gate_->clock.run(std::max(kLeastRun_ms, kRunFactor * gate_->calls_ms));

@@ -5,7 +5,7 @@
 // memset of that size would leave lines to write back during the call, which takes 4 to 10 µs on an
 // H200.
 //
-// kbench_veil encrypts the inputs of later calls; a second run decrypts them. It adds random bits
+// kbench_encrypt encrypts the inputs of later calls; a second run decrypts them. It adds random bits
 // of Philox 4x32-10 (Salmon et al., "Parallel Random Numbers: As Easy as 1, 2, 3", 2011), computed
 // from the offset in the buffer under the secret `key` and `nonce`. Code that knows some of the
 // inputs cannot compute the others.
@@ -17,7 +17,7 @@
 // sets `seen[2]` when it begins, and ends early if the host sets `seen[3]`. It writes `seen[0]`
 // last.
 
-extern "C" __global__ void kbench_veil(uint4* data, unsigned long long count,
+extern "C" __global__ void kbench_encrypt(uint4* data, unsigned long long count,
                                        unsigned long long key, unsigned long long nonce) {
   const unsigned long long step = 1ull * gridDim.x * blockDim.x;
   for (unsigned long long i = 1ull * blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {

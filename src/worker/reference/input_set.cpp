@@ -230,7 +230,7 @@ void InputSet::replace_inputs(const std::vector<Argument>& values) {
 }
 
 void InputSet::replace_inputs(const std::vector<Argument>& values, Device& device,
-                              const protocol::VeilKey& key) {
+                              const protocol::EncryptionKey& key) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (argument_slots_[i] < 0) continue;
     const auto index = static_cast<std::size_t>(argument_slots_[i]);
@@ -240,16 +240,17 @@ void InputSet::replace_inputs(const std::vector<Argument>& values, Device& devic
     const at::Tensor hidden = at::empty_like(slot.source_view, at::MemoryFormat::Contiguous);
     hidden.copy_(values[i].tensor);
     slot.digest = digest_of(hidden);
-    device.veil(static_cast<std::byte*>(hidden.data_ptr()), hidden.nbytes(), key.of_input(index));
+    device.encrypt(static_cast<std::byte*>(hidden.data_ptr()), hidden.nbytes(),
+                   key.of_input(index));
     device.copy(slot.source.data(), static_cast<const std::byte*>(hidden.const_data_ptr()),
                 hidden.nbytes());
   }
   device.synchronize();
 }
 
-void InputSet::encrypt_inputs(Device& device, const protocol::VeilKey& key) {
+void InputSet::encrypt_inputs(Device& device, const protocol::EncryptionKey& key) {
   for (std::size_t i = 0; i < inputs_.size(); ++i)
-    device.veil(inputs_[i].source.data(), inputs_[i].source.size_bytes(), key.of_input(i));
+    device.encrypt(inputs_[i].source.data(), inputs_[i].source.size_bytes(), key.of_input(i));
 }
 
 std::vector<std::int64_t> InputSet::input_digests() const {

@@ -116,9 +116,9 @@ class InputSet {
   void replace_inputs(const std::vector<Argument>& values);
   /// Writes encrypted inputs. Only encrypt_inputs() with the same key makes them readable.
   void replace_inputs(const std::vector<Argument>& values, Device& device,
-                      const protocol::VeilKey& key);
+                      const protocol::EncryptionKey& key);
   /// Encrypts the inputs in the shared memory. A second call with the same key decrypts them.
-  void encrypt_inputs(Device& device, const protocol::VeilKey& key);
+  void encrypt_inputs(Device& device, const protocol::EncryptionKey& key);
   void exchange_answers(Answers& answers);
   void replace_expected_outputs(std::vector<ExpectedOutput> expected_outputs) {
     answers_.expected_outputs = std::move(expected_outputs);

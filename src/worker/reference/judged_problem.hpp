@@ -96,7 +96,8 @@ class JudgedProblem {
   /// Draws new inputs for the first timed slot. The same inputs are never drawn again.
   void refresh_timed();
   /// Draws new inputs for these slots, each encrypted under its key.
-  void refresh_timed(std::span<const std::size_t> slots, std::span<const protocol::VeilKey> keys);
+  void refresh_timed(std::span<const std::size_t> slots,
+                     std::span<const protocol::EncryptionKey> keys);
   /// True if the reference's outputs depend on earlier calls. Consecutive calls of a model then
   /// give other outputs than calls that each begin with restored state.
   bool follows_calls(std::size_t slot);

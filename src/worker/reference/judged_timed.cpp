@@ -47,7 +47,7 @@ void JudgedProblem::refresh_timed() {
 }
 
 void JudgedProblem::refresh_timed(std::span<const std::size_t> slots,
-                                  std::span<const protocol::VeilKey> keys) {
+                                  std::span<const protocol::EncryptionKey> keys) {
   for (std::size_t i = 0; i < slots.size(); ++i) {
     InputSet& set = slot_set(slots[i]);
     if (slots[i] < resident_) enter(set);

@@ -12,7 +12,7 @@ namespace kbench::worker {
 namespace {
 
 /// Kernels of src/worker/kernels/timing_kernels.cu.
-constexpr const char* kVeilKernel = "kbench_veil";
+constexpr const char* kEncryptKernel = "kbench_encrypt";
 constexpr const char* kWatchKernel = "kbench_watch";
 /// Words of memory through which that kernel and the host signal to each other: the first words of
 /// the probe and of the guard, and the number of all.
@@ -55,14 +55,15 @@ void CudaDevice::flush_cache() {
   launch_wide(flush_kernel_, arguments.data(), "flushing");
 }
 
-void CudaDevice::veil(std::byte* data, std::size_t size_bytes, const protocol::VeilKey& key) {
-  if (veil_kernel_ == nullptr || size_bytes == 0) return;
+void CudaDevice::encrypt(std::byte* data, std::size_t size_bytes,
+                         const protocol::EncryptionKey& key) {
+  if (encrypt_kernel_ == nullptr || size_bytes == 0) return;
   CUdeviceptr from = device_pointer(data);
   unsigned long long count = (size_bytes + kFlushVector - 1) / kFlushVector;
   unsigned long long bits = key.key;
   unsigned long long nonce = key.nonce;
   std::array<void*, 4> arguments{&from, &count, &bits, &nonce};
-  launch_wide(veil_kernel_, arguments.data(), "veiling inputs");
+  launch_wide(encrypt_kernel_, arguments.data(), "encrypting inputs");
 }
 
 void CudaDevice::use_timing_kernels(std::string_view image) {
@@ -72,8 +73,8 @@ void CudaDevice::use_timing_kernels(std::string_view image) {
         "finding the flush kernel");
   check(cuda_.cuModuleGetFunction(&empty_kernel_, timing_module_, kEmptyKernel),
         "finding the empty kernel");
-  check(cuda_.cuModuleGetFunction(&veil_kernel_, timing_module_, kVeilKernel),
-        "finding the kernel that veils inputs");
+  check(cuda_.cuModuleGetFunction(&encrypt_kernel_, timing_module_, kEncryptKernel),
+        "finding the kernel that encrypts inputs");
   check(cuda_.cuModuleGetFunction(&watch_kernel_, timing_module_, kWatchKernel),
         "finding the kernel that looks for others");
   void* signals = nullptr;
