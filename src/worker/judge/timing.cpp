@@ -44,6 +44,7 @@ void Evaluation::run_timing() {
   // The owners of the models come first, because the timed slots use these models.
   const auto timed = problem_.timed_slots();
   std::vector<std::size_t> with_weights;
+  with_weights.reserve(2 * timed.size());
   for (const std::size_t slot : timed) with_weights.push_back(problem_.owner(slot));
   // Until the outputs are checked, the weights stay as they were in the calls.
   std::optional<ChangedWeights> weights;
@@ -164,8 +165,9 @@ void Evaluation::stop_subjects() {
 
 TimedRun Evaluation::time_gates() {
   std::vector<TimedSide> sides;
-  for (const auto& [name, process] : timed_baselines_)
-    sides.push_back({name, [this, process] { return time_gated(*process); }});
+  for (const auto& baseline : timed_baselines_)
+    sides.push_back(
+        {baseline.first, [this, process = baseline.second] { return time_gated(*process); }});
   TimedRun run = time_sides(std::move(sides), [this] {
     if (has_host_code() && is_looked_before()) trace_gated_block();
     return time_gated(*this);
@@ -202,9 +204,10 @@ TimedRun Evaluation::time_sides(std::vector<TimedSide> sides,
 
 void Evaluation::take_caller_times(const TimedRun& run) {
   for (const auto& [name, times] : run.measurements) {
+    const int calls = further_calls(median(times));
     std::vector<double> waits;
     with_subject(name, [&](Evaluation& subject) {
-      for (int i = further_calls(median(times)); i > 0; --i)
+      for (int i = 0; i < calls; ++i)
         waits.push_back(caller_ms(subject.run_alone(gated_slots(true))));
     });
     further_[name].wall_ms = median(std::move(waits));
@@ -213,9 +216,10 @@ void Evaluation::take_caller_times(const TimedRun& run) {
 
 void Evaluation::take_records(const TimedRun& run) {
   for (const auto& [name, times] : run.measurements) {
+    const int calls = further_calls(median(times));
     std::optional<DeviceTimes> seen;
     with_subject(name, [&](Evaluation& subject) {
-      seen = subject.recorded_times(gate_slots_.front(), further_calls(median(times)));
+      seen = subject.recorded_times(gate_slots_.front(), calls);
     });
     if (!seen) continue;
     further_[name].span_ms = seen->span_ms;
