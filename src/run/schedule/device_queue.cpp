@@ -302,7 +302,9 @@ bool DeviceQueue::evaluate_once(Prepared& prepared, const ReadyCode& code,
   // The process's end still uses the device, so the queue keeps its access until here.
   if (turn_.is_timing()) turn_.rest();
   if (correct) return true;
-  if (had_company && may_be_for_company(setup_, prepared.record, free_bytes_)) {
+  // The processes of baselines hold memory, too.
+  const bool shares = had_company || (!alone && !opened.baselines.empty());
+  if (shares && may_be_for_company(setup_, prepared.record, free_bytes_)) {
     drop(opened.key);
     return false;
   }

@@ -171,7 +171,6 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
   queue_calls(slot, 0, kind);
   const double limit_s = call_limit_s();
   if (!gate_->clock.wait_done(std::max(kLeastRun_ms, 1000 * limit_s))) {
-    if (request_.baseline) throw NoSuchTimes{"gate_no_baseline"};
     throw CandidateFailure{Outcome::kTimeout, "execution_limit",
                            fmt::format("being timed took longer than {:.3g} s", limit_s)};
   }

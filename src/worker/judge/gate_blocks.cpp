@@ -99,7 +99,9 @@ void Evaluation::refuse_void_block(const GatedBlock& block, Evaluation& judging)
   constexpr int kMostVoidBlocks = 2;
   if (++gate_->void_blocks < kMostVoidBlocks) return;
   if (&judging != this) throw NoSuchTimes{"gpu_shared"};
-  // Another user of the GPU would disturb empty blocks of a baseline, too. This then throws.
+  // Another user of the GPU would disturb blocks of a baseline, too.
+  for (const auto& [name, process] : judging.timed_baselines_)
+    if (process->gate_->void_blocks > 0) throw NoSuchTimes{"gpu_shared"};
   with_baseline(*judging.calibrator_, [](Evaluation& process) { process.empty_call_ms(); });
   if (block.worked_ahead)
     throw CandidateFailure{

@@ -44,7 +44,8 @@ SharedBuffer Evaluation::output_memory(std::size_t calls, bool alone) {
   }
   // torch's allocator leaves some of it unused, and calls need memory for temporaries.
   std::size_t wanted = kLeastOutputs_bytes + 2 * calls * outputs + 8 * (inputs + outputs);
-  if (alone || request_.kind == CandidateKind::kKernel) wanted = 1;
+  // The gate of a baseline's process may serve calls of later candidates that can be queued.
+  if ((alone && !request_.baseline) || request_.kind == CandidateKind::kKernel) wanted = 1;
   const std::size_t granule = device.granularity();
   BufferLayout layout;
   layout.mapped_bytes = (std::min(wanted, device.free_bytes() / 3) / granule + 1) * granule;
@@ -130,10 +131,12 @@ void Evaluation::choose_baselines() {
     const std::string why = found == baselines_->end()            ? "its process could not start"
                             : !found->second->why_failed_.empty() ? found->second->why_failed_
                                                                   : found->second->why_not_now_;
-    if (why.empty())
+    if (why.empty()) {
       timed_baselines_.emplace(name, found->second.get());
-    else
+      verdict_.failed_baselines.erase(name);
+    } else {
       verdict_.failed_baselines[name] = why;
+    }
   }
 }
 
@@ -155,6 +158,7 @@ void Evaluation::open_all(std::span<const std::size_t> slots) {
       }
     } catch (const CandidateFailure& failure) {
       process->why_failed_ = fmt::format("{}: {}", failure.cause, failure.message);
+      process->client_.stop();
       if (!is_timed) continue;
       verdict_.failed_baselines[name] = process->why_failed_;
       timed_baselines_.erase(name);

@@ -27,8 +27,10 @@ std::int64_t Evaluation::count_unwritten(std::size_t slot, std::int64_t least) {
   // that the call writes stay the same after another filling; others take the new filling.
   const auto first = copy_outputs(slot);
   sets_[slot].poison = poison == kTelling ? kTellingBesideIt : kTelling;
-  client_.resume();
-  call(slot);
+  {
+    const CandidateClient::Running running(client_);
+    call(slot);
+  }
   const auto other = poison_byte(sets_[slot].poison);
   count = 0;
   for (std::size_t i = 0; i < outputs.size(); ++i) {

@@ -103,7 +103,10 @@ void Evaluation::prepare_baselines() {
     } catch (const c10::OutOfMemoryError&) {
       process->why_not_now_ = "memory is too short for its process";
     }
-    if (process->why_failed_.empty()) process->client_.stop();
+    // What it got so far may be incomplete.
+    if (!process->why_not_now_.empty())
+      for (CandidateSet& set : process->sets_) set = {};
+    process->client_.stop();
   }
   watch_->lap("baselines");
 }
@@ -112,6 +115,7 @@ std::optional<TimedRun> Evaluation::time_on_gpu() {
   std::optional<TimedRun> run;
   try {
     std::optional<bool> alone;
+    bool was_late = false;
     while (!run) {
       try {
         if (!alone) alone = open_gates();
@@ -123,6 +127,13 @@ std::optional<TimedRun> Evaluation::time_on_gpu() {
         });
         if (lost_one) {
           // Again without that baseline. Each is lost only once.
+          choose_baselines();
+          if (!alone || !*alone) alone.reset();
+          continue;
+        }
+        if (alone && !*alone && none.flag == "gate_synchronizes" && !was_late) {
+          // A busy host may have been late once.
+          was_late = true;
           alone.reset();
           continue;
         }
@@ -159,8 +170,8 @@ void Evaluation::with_subject(const std::string& name,
 
 void Evaluation::stop_subjects() {
   client_.stop();
-  for (const auto& [name, process] : *baselines_)
-    if (process->why_failed_.empty()) process->client_.stop();
+  // Also those that have failed: they may still work.
+  for (const auto& [name, process] : *baselines_) process->client_.stop();
 }
 
 TimedRun Evaluation::time_gates() {
