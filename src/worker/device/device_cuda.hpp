@@ -82,6 +82,7 @@ class CudaDevice final : public Device {
   void load_function(Code& code, const LaunchPlan::Launch& launch);
   /// The part of flush_cache() that waits for all work.
   void prepare_flush();
+  void read_flush_buffer();
   /// Launches threads for all multiprocessors, which stride over memory.
   void launch_wide(CUfunction kernel, void** arguments, const char* doing);
   /// Launches a thread that reads the clock for `span_ms` and reports in the signals from `signal`

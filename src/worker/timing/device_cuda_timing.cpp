@@ -38,14 +38,13 @@ void CudaDevice::prepare_flush() {
     flush_bytes_ = std::max<std::size_t>(2 * static_cast<std::size_t>(l2), 64u << 20);
     check(cuda_.cuMemAlloc(&flush_, flush_bytes_), "allocating the flush buffer");
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
+    read_flush_buffer();  // the driver loads a kernel at its first launch
   }
   // Persisting lines would survive the flush.
   cuda_.cuCtxResetPersistingL2Cache();
 }
 
-void CudaDevice::flush_cache() {
-  // Allocations and the reset wait for all work, and so for the guard.
-  if (!is_guarded_) prepare_flush();
+void CudaDevice::read_flush_buffer() {
   if (flush_kernel_ == nullptr) {
     check(cuda_.cuMemsetD32Async(flush_, 0, flush_bytes_ / 4, nullptr), "flushing");
     return;
@@ -53,6 +52,12 @@ void CudaDevice::flush_cache() {
   unsigned long long count = flush_bytes_ / kFlushVector;
   std::array<void*, 2> arguments{&flush_, &count};
   launch_wide(flush_kernel_, arguments.data(), "flushing");
+}
+
+void CudaDevice::flush_cache() {
+  // Allocations, the first launch and the reset wait for all work, and so for the guard.
+  if (!is_guarded_) prepare_flush();
+  read_flush_buffer();
 }
 
 void CudaDevice::encrypt(std::byte* data, std::size_t size_bytes,
