@@ -95,6 +95,10 @@ Timing timing_from(const Fields& fields) {
   Timing timing;
   timing.method = fields.text("method");
   timing.trust = fields.text("trust");
+  // Files of older versions: the times are bounds, because the reported ones were not confirmed.
+  if (const auto bounds = fields.maybe("bounds");
+      bounds && timing.trust == "self_reported" && bounds->size() > 0)
+    timing.trust = "bounded";
   for (const JsonView value : fields.object("sides")) {
     const Fields side(value);
     timing.sides.try_emplace(value.key(), SideTiming{.median_ms = side.number("median_ms"),

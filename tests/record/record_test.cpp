@@ -143,6 +143,14 @@ TEST(Record, TimesOfCallsAloneAreBounds) {
   EXPECT_FALSE(record.timing->is_bounded());
 }
 
+TEST(Record, UnconfirmedTimesOfOlderFilesAreBounds) {
+  json line = to_json(samples::correct());
+  line["timing"]["trust"] = "self_reported";
+  EXPECT_FALSE(record_from_json(line).timing->is_bounded());
+  line["timing"]["bounds"] = {{"candidate", {{"told_ms", 1.0}, {"bound_ms", 2.0}}}};
+  EXPECT_TRUE(record_from_json(line).timing->is_bounded());
+}
+
 TEST(Record, LinesFromBeforeThereWereOtherJudgesAreKbenchs) {
   Record imported = samples::correct();
   imported.judge = kKernelBenchJudge;
