@@ -20,6 +20,7 @@
 #include "worker/device/poison.hpp"
 #include "worker/judge/candidate_client.hpp"
 #include "worker/judge/gate.hpp"
+#include "worker/judge/verdict.hpp"
 #include "worker/reference/judged_problem.hpp"
 #include "worker/reference/judging.hpp"
 #include "worker/timing/timing.hpp"
@@ -32,40 +33,6 @@ inline constexpr std::string_view kNoRoom = "no_room_to_judge";
 inline constexpr std::string_view kNearToleranceFlag = "near_tolerance";
 /// Flag of a module that relies on weights that its constructor drew under the seed.
 inline constexpr std::string_view kWeightsBySeed = "weights_by_seed";
-
-/// The driver's instructions for judging one candidate.
-struct EvaluationRequest {
-  CandidateKind kind = CandidateKind::kKernel;
-  LaunchPlan plan;
-  pid_t pid = -1;  ///< the candidate's process, whose group the judge stops
-  double load_limit_s = 120;
-  bool builds_late = false;  ///< the first call may wait for compilers
-  double asked_limit_s = 0;  ///< limit of a call by `--timeout`; 0: depends on the reference's time
-  double call_limit_s = 0;   ///< a lower limit of a call, as from a plan; 0: none
-  bool one_call = false;     ///< make one more call after a failure, without a verdict
-  bool require_clean = false;  ///< reject a candidate with a flag that is_unclean
-  bool require_own = false;    ///< reject a candidate unless only its own kernels compute
-  bool all_trials = false;     ///< run all trials even after a clear failure
-  bool profile = false;        ///< make one more call, in which its work is counted
-  bool has_undefined = false;  ///< there is a build with Artifact::undefined_ptx
-  bool timed = true;           ///< time it if it is correct
-  bool baseline = false;       ///< not a candidate: the process runs the reference
-};
-
-/// The judge's verdict: the record, without the identity that the driver adds, and details.
-struct Verdict {
-  Record record;
-  std::map<std::string, std::vector<double>>
-      raw_ms;                           ///< measurements by subject; other series by name
-  std::vector<Finding> findings;        ///< all that were kept; the record has fewer
-  Phases phases_s;                      ///< the judge's time by phase
-  std::vector<OperatorCost> operators;  ///< torch operators in the counted call of a module
-  bool counted = false;                 ///< all work of the counted call was counted
-  std::map<std::string, std::string>
-      failed_baselines;  ///< the reasons why baselines were not timed, by name
-  /// By subject: the GPU's state at the end of each block. Empty if the device reports none.
-  std::map<std::string, std::vector<DeviceState>> states;
-};
 
 /// The judging of one candidate: its channel, its buffers, its trials and its times. Also the
 /// process of a baseline behind the gate.
