@@ -250,6 +250,7 @@ struct QueueBody {
   std::uint32_t traced = 0;     ///< 1: its work is traced, for a kTrace
   std::uint32_t copies = 0;     ///< 1: outputs are copied to their buffers, inside of the time
   std::uint32_t alone = 0;      ///< 1: one call, the gate is open; it may write to its inputs
+  std::uint32_t spin_ms = 0;    ///< behind the gate, a kernel of kbench runs for this long
 };
 
 /// Why a process cannot queue calls. The row is a flag of the record.

@@ -12,7 +12,8 @@ namespace {
 using testing::Contains;
 
 TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
-  constexpr double kLaunch_ms = 0.0013, kCall_ms = 0.0003;
+  // An H200 takes 1.5 µs from the end of one kernel of a stream to the start of the next.
+  constexpr double kLaunch_ms = 0.0016, kCall_ms = 0.0003;
   for (const int launches : {1, 20, 200})
     for (const int ns : {5'000, 200'000}) {
       const std::vector<int> durations(static_cast<std::size_t>(launches), ns);
@@ -36,7 +37,7 @@ TEST_F(KnownTimes, TheGateAddsAMicrosecondForEachLaunch) {
 
 TEST_F(KnownTimes, CallsThatAreComputedTogetherCountAlone) {
   // The first call of a block computes the answers of all its calls in the time of one. Another
-  // call computes its own answer if the first call did not find its input.
+  // call computes its own answer if the first call found another input than it does.
   const Record record = eval("a.py", R"(import torch
 
 SOURCE = r"""
@@ -47,19 +48,14 @@ __device__ void spin(long long ns) {
     asm volatile("mov.u64 %0, %globaltimer;" : "=l"(now));
   } while (now - start < (unsigned long long)ns);
 }
-__global__ void all_calls(const long long* xs, float* ys, int* there, int n) {
+__global__ void all_calls(const long long* xs, float* ys, float* found, int n) {
   const float* x = (const float*)xs[blockIdx.x];
   spin(100000);
-  bool usual = true;
-  for (int i = threadIdx.x; i < n; i += blockDim.x) {
-    usual = usual && fabsf(x[i]) < 100;
-    ys[blockIdx.x * n + i] = x[i] + 1;
-  }
-  usual = __syncthreads_and(usual);
-  if (threadIdx.x == 0) there[blockIdx.x] = usual;
+  for (int i = threadIdx.x; i < n; i += blockDim.x) ys[blockIdx.x * n + i] = x[i] + 1;
+  if (threadIdx.x == 0) found[blockIdx.x] = x[0];
 }
-__global__ void one_call(const float* x, const float* ready, const int* there, float* y, int n) {
-  const bool is_there = *there != 0;
+__global__ void one_call(const float* x, const float* ready, const float* found, float* y, int n) {
+  const bool is_there = *found == x[0];
   if (!is_there) spin(100000);
   for (int i = threadIdx.x; i < n; i += blockDim.x) y[i] = is_there ? ready[i] : x[i] + 1;
 }
@@ -67,7 +63,7 @@ __global__ void one_call(const float* x, const float* ready, const int* there, f
 
 
 class ModelNew(torch.nn.Module):
-    seen, timed, new, ready = set(), [], [], set()
+    seen, timed, new = set(), [], []
 
     def __init__(self):
         super().__init__()
@@ -78,7 +74,7 @@ class ModelNew(torch.nn.Module):
         c, key, stream = ModelNew, x.data_ptr(), torch.cuda.current_stream()
         if not hasattr(c, "ys"):
             c.ys = torch.empty(64, 4096, device="cuda")
-            c.there = torch.zeros(64, dtype=torch.int32, device="cuda")
+            c.found = torch.full((64,), float("nan"), device="cuda")
         if key not in c.seen:
             c.seen.add(key)
             c.new.append(key)
@@ -87,13 +83,11 @@ class ModelNew(torch.nn.Module):
                 c.timed = list(c.new)
                 c.xs = torch.tensor(c.timed).cuda()
             c.new = []
-        if key in c.timed and key not in c.ready:
-            c.ready = set(c.timed)
-            self.all((len(c.timed), 1, 1), (256, 1, 1), (c.xs, c.ys, c.there, 4096), stream=stream)
-        c.ready.discard(key)
+        if c.timed and key == c.timed[0]:
+            self.all((len(c.timed), 1, 1), (256, 1, 1), (c.xs, c.ys, c.found, 4096), stream=stream)
         k = c.timed.index(key) if key in c.timed else 63
         y = torch.empty_like(x)
-        self.one((1, 1, 1), (256, 1, 1), (x, c.ys[k], c.there[k:], y, 4096), stream=stream)
+        self.one((1, 1, 1), (256, 1, 1), (x, c.ys[k], c.found[k:], y, 4096), stream=stream)
         return y
 )");
   ASSERT_TRUE(record.timing.has_value());

@@ -222,8 +222,9 @@ TEST_F(GpuGate, CallsThatTheFirstOneComputesAreWrongAlone) {
         return torch.softmax(x, -1) if y is None else y
 )",
                                "    seen, timed, new, ready = set(), {}, [], {}\n", kSoftmax);
-  EXPECT_EQ(to_string(record.outcome), "mismatch");
-  EXPECT_EQ(record.cause.str(), "timed_output");
+  // The answers of its later calls are those to other inputs, which the judge knows.
+  EXPECT_EQ(to_string(record.outcome), "cheat");
+  EXPECT_EQ(record.cause.str(), "old_output");
 }
 
 TEST_F(GpuGate, TimesAKernelAndItsBaselineAlike) {

@@ -67,9 +67,10 @@ TEST_F(Gpu, StoredBaselinesServeKernelsAndModules) {
     ASSERT_THAT(record.speedup, SizeIs(1)) << record.timing->method.str();
     EXPECT_TRUE(record.speedup[0].stored);
     if (record.kind != CandidateKind::kKernel) continue;
-    // Both read and write all elements once, and neither time includes launch costs.
+    // Both read and write all elements once, and neither time includes launch costs. The kernel
+    // reads one number at a time, torch's four.
     EXPECT_EQ(record.timing->method, "gated");
-    EXPECT_GT(record.speedup[0].value, 0.7);
+    EXPECT_GT(record.speedup[0].value, 0.5);
     EXPECT_LT(record.speedup[0].value, 1.4);
   }
 }
@@ -93,7 +94,7 @@ TEST_F(Gpu, AgainstItselfACandidateIsNoFaster) {
     ASSERT_THAT(record.speedup, SizeIs(2));
     const Speedup& itself = record.speedup[is_kernel ? 0 : 1];
     EXPECT_EQ(itself.baseline.str(), is_kernel ? kernel : other);
-    EXPECT_NEAR(itself.value, 1, 0.02);
+    EXPECT_NEAR(itself.value, 1, 0.04);  // a ratio of four times of 8 µs each
     EXPECT_LT(itself.lo, 1);
     EXPECT_GT(itself.hi, 1);
   }

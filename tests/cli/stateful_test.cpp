@@ -153,6 +153,16 @@ Case largest() {
           "self.most"};
 }
 
+/// The same with a registered buffer, which kbench keeps for every problem.
+Case largest_of_a_buffer() {
+  const std::string init = "        self.register_buffer('most', torch.zeros(()))\n";
+  const std::string forward =
+      "        self.most.copy_(torch.maximum(self.most, x.abs().max()))\n"
+      "        return x / self.most\n";
+  return {file_of(class_of("Model", init, forward)),
+          {{"same.py", {"correct", file_of(class_of("ModelNew", init, forward))}}}};
+}
+
 /// A cached tensor or a note in an attribute does not make a reference stateful, so a kernel can
 /// answer it.
 Case remembers() {
@@ -196,7 +206,8 @@ const std::map<std::string, Case>& cases() {
   static const std::map<std::string, Case> kCases = [] {
     std::map<std::string, Case> cases{{"1_Tensor", tensor()},   {"2_Buffer", buffer()},
                                       {"3_Counter", counter()}, {"4_PastInputs", past_inputs()},
-                                      {"5_Largest", largest()}, {"6_Remembers", remembers()}};
+                                      {"5_Largest", largest()}, {"6_Remembers", remembers()},
+                                      {"11_OfABuffer", largest_of_a_buffer()}};
     add_failures(cases);
     return cases;
   }();
@@ -244,6 +255,8 @@ TEST_F(Stateful, ACounter) { expect_outcomes("3_Counter"); }
 TEST_F(Stateful, AListOfPastInputs) { expect_outcomes("4_PastInputs"); }
 
 TEST_F(Stateful, WhatOtherInputsAloneShow) { expect_outcomes("5_Largest"); }
+
+TEST_F(Stateful, ARegisteredBuffer) { expect_outcomes("11_OfABuffer"); }
 
 TEST_F(Stateful, NotWhatOnlyRemembers) { expect_outcomes("6_Remembers"); }
 

@@ -226,6 +226,8 @@ class Device {
   /// Queues a wait on a stream (null: the default one). Later work on it starts when the judge
   /// starts block number `block`. Before, the GPU switches to this context.
   virtual void queue_gate(std::uint32_t block, void* stream) { (void)block, (void)stream; }
+  /// Queues a kernel that keeps one thread of the GPU busy for `span_ms`.
+  virtual void spin(double span_ms, void* stream) { (void)span_ms, (void)stream; }
   /// Queues a write of the completion word on the same stream, behind all work of this context.
   virtual void queue_done(std::uint32_t block, void* stream) { (void)block, (void)stream; }
   virtual DeviceState state() { return {}; }

@@ -66,6 +66,7 @@ class CudaDevice final : public Device {
   bool end_guard() override;
   bool use_gate(Fd page) override;
   void queue_gate(std::uint32_t block, void* stream) override;
+  void spin(double span_ms, void* stream) override;
   void queue_done(std::uint32_t block, void* stream) override;
   DeviceState state() override;
 

@@ -262,8 +262,14 @@ class Evaluation {
   void open_gate(std::span<const std::size_t> slots, bool copies, bool alone);
   /// The number of calls in a block, by the duration of the subjects' calls.
   std::size_t calls_of_block() const;
-  /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU.
+  /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU, or if the
+  /// judge could not see them.
   GateCosts gate_costs();
+  /// How long this process has the GPU while the judge's kernel waits. Throws NoSuchTimes if the
+  /// kernel does not wait, so that the judge would not see the work of other processes.
+  double time_slice_ms();
+  /// The duration of the probe after a block.
+  double probe_ms(bool is_probed) const;
   /// The same, of an empty call that is made alone.
   double empty_call_ms();
   static void take_empty_blocks(const std::function<GatedBlock()>& run,

@@ -24,8 +24,15 @@ constexpr double kLeastQueueing_ms = 100, kQueueingFactor = 5;
 constexpr double kRunFactor = 20, kLeastRun_ms = 1000;
 /// Longer than a time slice of another context, so that its work is a gap in the probe's readings.
 constexpr double kProbe_ms = 3;
+/// The same, relative to the measured time slice.
+constexpr double kProbeSlices = 1.25;
 /// In other blocks the probe only shows when the judge's kernel starts.
 constexpr double kStart_ms = 0.01;
+/// For how long a kernel of a baseline's process keeps the GPU busy, and the judge watches it.
+constexpr std::uint32_t kSpin_ms = 20;
+constexpr double kLook_ms = 4;
+/// The start of a kernel takes less, a time slice more.
+constexpr double kLeastSlice_ms = 1;
 
 template <typename T>
 T take(std::string_view& body) {
@@ -85,7 +92,8 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   const bool alone = kind == BlockKind::kAlone || kind == BlockKind::kAloneTraced;
   const bool traced = kind == BlockKind::kTraced || kind == BlockKind::kAloneTraced;
   const protocol::QueueBody head{calls,  gate_->clock.next_block(), calls_s, poison,
-                                 traced, gate_->copies || alone,    alone};
+                                 traced, gate_->copies || alone,    alone,
+                                 kind == BlockKind::kSpinning ? kSpin_ms : 0};
   std::string body(reinterpret_cast<const char*>(&head), sizeof head);
   for (const std::size_t slot : slots) {
     const auto index = static_cast<std::uint32_t>(slot);
@@ -135,13 +143,11 @@ bool Evaluation::decrypt_inputs(std::span<const std::size_t> slots,
   device.start_guard();
   for (std::size_t i = 0; i < keys.size(); ++i)
     problem_.slot_set(slots[i]).encrypt_inputs(device, keys[i]);  // the second call decrypts
-  if (flushes()) {
-    device.flush_cache();
-  } else if (keys.empty()) {
-    // Decrypting leaves a candidate's inputs in the cache, as far as they fit.
+  // The same work for a baseline, whose inputs stay: the GPU's clock and cache are then the same.
+  if (keys.empty())
     for (const std::size_t slot : slots)
       for (int i = 0; i < 2; ++i) problem_.slot_set(slot).encrypt_inputs(device, {1, 1});
-  }
+  if (flushes()) device.flush_cache();
   device.finish_queued();
   return device.end_guard();
 }
@@ -176,12 +182,30 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
   }
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
   if (const auto look =
-          problem_.device().look_for_others(is_probed ? kProbe_ms : kStart_ms, &seen.start_ms))
+          problem_.device().look_for_others(probe_ms(is_probed), &seen.start_ms))
     seen.worked_on = look->taken_ms > 0;
   seen.times.run_ms = took.count() + seen.start_ms;
   client_.stop();
   keep_queued(slot, {});
   return seen;
+}
+
+double Evaluation::time_slice_ms() {
+  if (gate_->slice_ms > 0) return gate_->slice_ms;
+  queue_calls({}, kLeastQueueing_ms, BlockKind::kSpinning);
+  client_.stop();
+  gate_->clock.release();
+  double start_ms = 0;
+  const auto look = problem_.device().look_for_others(kLook_ms, &start_ms);
+  gate_->clock.wait_done(kLeastRun_ms);
+  // The judge's kernel may also have had to wait for its first turn.
+  if (look) gate_->slice_ms = std::max(look->taken_ms, start_ms > kLeastSlice_ms ? start_ms : 0);
+  if (look && gate_->slice_ms == 0) throw NoSuchTimes{"gate_blind"};
+  return gate_->slice_ms;
+}
+
+double Evaluation::probe_ms(bool is_probed) const {
+  return is_probed ? std::max(kProbe_ms, kProbeSlices * gate_costs_.slice_ms) : kStart_ms;
 }
 
 GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind kind) {
@@ -192,7 +216,7 @@ GatedBlock Evaluation::run_block(std::span<const std::size_t> slots, BlockKind k
   const auto keys = draw_encrypted(slots);
   // Chosen at random, so no process can know which of its blocks have a long probe.
   const bool is_probed = slots.empty() || protocol::random_nonce() % 2 == 0;
-  const GatedBlock block = run_queued(slots, keys, is_probed ? kProbe_ms : kStart_ms);
+  const GatedBlock block = run_queued(slots, keys, probe_ms(is_probed));
   gate_->switches_ms.push_back(block.times.switch_ms);
   gate_->starts_ms.push_back(block.start_ms);
   keep_queued(slots, places);

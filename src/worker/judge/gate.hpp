@@ -20,8 +20,9 @@ using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
 /// The calls of a block. `kTimed`: queued behind the gate. `kAlone`: one call with an open gate,
 /// because its work cannot be queued, or because it changes data that the next call reads; its time
-/// includes its host code. `…Traced`: its work is also traced.
-enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced };
+/// includes its host code. `…Traced`: its work is also traced. `kSpinning`: a kernel of kbench keeps
+/// the GPU busy.
+enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced, kSpinning };
 
 /// The gate of one process.
 struct Gate {
@@ -29,6 +30,7 @@ struct Gate {
   SharedBuffer outputs;         ///< memory for outputs that kbench does not allocate
   double queueing_ms = 0;       ///< the longest time for queueing a block so far
   double calls_ms = 0;          ///< time of a block's calls with an open gate
+  double slice_ms = 0;          ///< GateCosts::slice_ms; 0: not measured yet
   std::size_t ready_calls = 0;  ///< blocks of this many calls need no preparation; 0: none
   bool copies = false;          ///< outputs are copied to their buffers after each call
   int void_blocks = 0;          ///< blocks with work before their start or after their end

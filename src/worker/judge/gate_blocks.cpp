@@ -30,7 +30,7 @@ constexpr int kMostBlindBlocks = 8;
 
 void Evaluation::note_gate() {
   verdict_.raw_ms["gate costs"] = {gate_costs_.switch_ms, gate_costs_.empty_ms,
-                                   gate_costs_.start_ms};
+                                   gate_costs_.start_ms, gate_costs_.slice_ms};
   for (const auto& [name, times] : gate_->single_ms) verdict_.raw_ms[name + " single"] = times;
   verdict_.raw_ms["gate switch"] = gate_->switches_ms;
   verdict_.raw_ms["gate start"] = gate_->starts_ms;

@@ -103,7 +103,7 @@ GateCosts Evaluation::gate_costs() {
                       runs.push_back(block.times.run_ms);
                       starts.push_back(block.start_ms);
                     });
-  return {median(switches), median(runs), median(starts)};
+  return {median(switches), median(runs), median(starts), time_slice_ms()};
 }
 
 double Evaluation::empty_call_ms() {
@@ -214,7 +214,8 @@ bool Evaluation::open_gates() {
 bool Evaluation::is_made_alone(std::string_view why) {
   constexpr std::string_view kWhys[] = {"gate_unsupported",    "gate_synchronizes",
                                         "gate_inputs_written", "gate_outputs_elsewhere",
-                                        "gate_failed",         "gate_no_room"};
+                                        "gate_failed",         "gate_no_room",
+                                        "gate_blind"};
   return std::ranges::find(kWhys, why) != std::end(kWhys);
 }
 

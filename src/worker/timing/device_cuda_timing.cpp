@@ -127,6 +127,11 @@ std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* st
   return DeviceLook{signals_[kLookSignals + kSpan] / 1e3, signals_[kLookSignals + kMissed] / 1e3};
 }
 
+void CudaDevice::spin(double span_ms, void* stream) {
+  if (watch_kernel_ != nullptr)
+    launch_watch(span_ms, kLookSignals, static_cast<CUstream>(stream));
+}
+
 void CudaDevice::start_guard() {
   if (watch_kernel_ == nullptr) return;
   if (guard_stream_ == nullptr)
