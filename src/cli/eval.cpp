@@ -152,7 +152,6 @@ Subcommand add_eval(CLI::App& app) {
     arguments->options.require_clean = required("clean");
     arguments->options.require_own = required("own-kernels");
     take_judging_options(*command, arguments->judging, arguments->options);
-    arguments->sanitize_given = command->count("--sanitize") > 0;
     take_baseline_files(arguments->options);
     take_profile(arguments->profile, arguments->options);
     arguments->command_line = own_command_line();

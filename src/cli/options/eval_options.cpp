@@ -95,7 +95,8 @@ void add_limit_options(CLI::App& app, EvalArguments& a) {
 void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.option_defaults()->group(group::kCpu);
   app.add_option("--sanitize", a.options.sanitize,
-                 "what the CPU executor checks: none (only bounds), memory, all (memory and races)")
+                 "what the CPU executor checks: none (only bounds), memory, all (memory and races). "
+                 "Beside a run on a GPU it checks all, or with none nothing")
       ->type_name("CHECKS")
       ->check(one_of({"none", "memory", "all"}))
       ->capture_default_str();

@@ -24,7 +24,6 @@ struct EvalArguments {
   std::string out, l2 = "cold", profile;
   std::string reuse_from;
   bool resume = false;
-  bool sanitize_given = false;
   std::vector<std::string> requirements;
   ReportArguments report;
   std::vector<std::string> command_line;

@@ -102,6 +102,7 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
   for (const auto& problem : problems)
     if (prepared.contains(&problem)) used.push_back(&problem);
   run::DeviceQueues device_queues = impl_->device_queues(1 + impl_->options.other_sizes.size());
+  Impl::Checking checking(*impl_, problems, sink);
   const auto& counts = device_queues.counts();
   const std::size_t queue_count = std::accumulate(counts.begin(), counts.end(), std::size_t{0});
   // Makes several groups for each queue, so that all queues end at about the same time.
@@ -158,7 +159,9 @@ bool EvalRun::run(const std::vector<Problem>& problems, const std::vector<Candid
     }
   };
   const run::Joined joined(preparer);
-  return device_queues.run(work) && !impl_->cancelled();
+  const bool finished = device_queues.run(work);
+  checking.finish();
+  return finished && !impl_->cancelled();
 }
 
 bool EvalRun::run_stream(const std::vector<Problem>& problems,
@@ -168,6 +171,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
   std::mutex input_mutex;
   // A queue that waits for its next candidate must not hold anything that another queue waits for.
   const std::size_t judges = kStreamJudges * (1 + impl_->options.other_sizes.size());
+  Impl::Checking checking(*impl_, problems, sink);
   const bool finished =
       impl_->device_queues(judges).run_single([&](run::DeviceQueue& device_queue) {
         while (true) {
@@ -189,6 +193,7 @@ bool EvalRun::run_stream(const std::vector<Problem>& problems,
           impl_->finish(device_queue, prepared, {}, sink);
         }
       });
+  checking.finish();
   return finished && !impl_->cancelled();
 }
 

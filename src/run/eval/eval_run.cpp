@@ -211,11 +211,33 @@ void EvalRun::Impl::deliver(Prepared& prepared, json details, const Sink& sink) 
   // This also applies if the problem was opened for another candidate.
   if (trivial) prepared.record.degenerate_problem = trivial->find(prepared.record.problem_hash);
   if (prepared.record.outcome == Outcome::kHarnessFault) ++faults;
+  if (checks && run::ExecutorChecks::takes(*prepared.candidate, prepared.record))
+    return checks->add(*prepared.candidate, prepared.record, std::move(details));
+  send(prepared.record, std::move(details), sink);
+}
+
+void EvalRun::Impl::send(Record record, json details, const Sink& sink) {
   const std::lock_guard lock(sink_mutex);
   const std::chrono::duration<double> now = std::chrono::system_clock::now().time_since_epoch();
-  prepared.record.ended_at = now.count();
-  sink(prepared.record, std::move(details));
-  observer.finished(prepared.record);
+  record.ended_at = now.count();
+  sink(record, std::move(details));
+  observer.finished(record);
+}
+
+EvalRun::Impl::Checking::Checking(Impl& run, const std::vector<Problem>& problems,
+                                  const Sink& sink)
+    : run_(run) {
+  const EvalOptions& options = run.options;
+  if (!run.devices.front().gpu || options.sanitize == "none" || run::by_kernelbench(options))
+    return;
+  run.checks.emplace(run.installation, options, problems, run.cancel_fd,
+                     [&run, &sink](Record record, json details) {
+                       run.send(std::move(record), std::move(details), sink);
+                     });
+}
+
+void EvalRun::Impl::Checking::finish() {
+  if (run_.checks) run_.checks->finish();
 }
 
 Record EvalRun::Impl::blank_record(const Candidate& candidate, const Problem& problem) {

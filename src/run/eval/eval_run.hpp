@@ -15,6 +15,7 @@
 #include "kbench/run.hpp"
 #include "run/build/cancelled_builds.hpp"
 #include "run/build/extension_builder.hpp"
+#include "run/eval/executor_checks.hpp"
 #include "run/eval/run_setup.hpp"
 #include "run/eval/verdicts.hpp"
 #include "run/prepare/check.hpp"
@@ -51,6 +52,17 @@ struct EvalRun::Impl : run::RunSetup {
   void measure_devices();
   run::CheckSetup check_setup();
   run::DeviceQueues device_queues(std::size_t judges);
+  /// Until it ends, the CPU executor checks candidates of a GPU before their records go to the sink.
+  class Checking {
+   public:
+    Checking(Impl& run, const std::vector<Problem>& problems, const Sink& sink);
+    ~Checking() { run_.checks.reset(); }
+    /// Waits for the checks. Throws an error of the sink.
+    void finish();
+
+   private:
+    Impl& run_;
+  };
   /// Judges one candidate on a device queue, or reuses the verdict of equal code, and delivers the
   /// record. Then does the same for its copies.
   void finish(run::DeviceQueue& device_queue, run::Prepared& prepared, run::Following following,
@@ -65,6 +77,7 @@ struct EvalRun::Impl : run::RunSetup {
   std::map<std::string, std::shared_future<std::variant<Signature, std::string>>> signatures;
   run::Verdicts verdicts;
   std::optional<run::TrivialPasses> trivial;  ///< none if the run judges by KernelBench's rules
+  std::optional<run::ExecutorChecks> checks;
   std::mutex sink_mutex;
   std::atomic<int> faults = 0;
 
@@ -74,6 +87,7 @@ struct EvalRun::Impl : run::RunSetup {
   std::string kernel_arch() const;
   const Problem* problem_at(const Problem& problem, const std::string& name);
   void deliver(run::Prepared& prepared, nlohmann::json details, const Sink& sink);
+  void send(Record record, nlohmann::json details, const Sink& sink);
 };
 
 }  // namespace kbench

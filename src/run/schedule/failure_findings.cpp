@@ -39,7 +39,8 @@ std::vector<Finding> findings_from(const json& array) {
   return findings;
 }
 
-/// "; in reduce threads race for shared memory (0.cu:12)".
+}  // namespace
+
 std::string finding_words(const Finding& finding) {
   const std::size_t rank = rank_of(finding);
   if (rank == kKinds.size()) return {};
@@ -47,8 +48,6 @@ std::string finding_words(const Finding& finding) {
       finding.line > 0 ? fmt::format(" ({}:{})", finding.file.str(), finding.line) : std::string();
   return fmt::format("; in {} {}{}", finding.kernel.str(), kKinds[rank].words, place);
 }
-
-}  // namespace
 
 bool may_have_findings(const Record& record, const EvalOptions& options) {
   const bool may_race = record.outcome == Outcome::kMismatch ||

@@ -19,6 +19,10 @@ inline constexpr double kCheckedCallLimit_s = 10;
 /// all of them.
 bool may_have_findings(const Record& record, const EvalOptions& options);
 
+/// What a finding says of its kernel: "; in reduce threads race for shared memory (0.cu:12)". Empty
+/// for a fault.
+std::string finding_words(const Finding& finding);
+
 /// Adds the findings of that call to a failed candidate's record and details, and names the first
 /// in the record's message. Sets Record::checked_again.
 void take_findings(JudgeAnswer answer, Record& record, nlohmann::json& details);
