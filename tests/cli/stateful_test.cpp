@@ -204,9 +204,12 @@ void add_failures(std::map<std::string, Case>& cases) {
 /// The cases by the names of their problems.
 const std::map<std::string, Case>& cases() {
   static const std::map<std::string, Case> kCases = [] {
-    std::map<std::string, Case> cases{{"1_Tensor", tensor()},   {"2_Buffer", buffer()},
-                                      {"3_Counter", counter()}, {"4_PastInputs", past_inputs()},
-                                      {"5_Largest", largest()}, {"6_Remembers", remembers()},
+    std::map<std::string, Case> cases{{"1_Tensor", tensor()},
+                                      {"2_Buffer", buffer()},
+                                      {"3_Counter", counter()},
+                                      {"4_PastInputs", past_inputs()},
+                                      {"5_Largest", largest()},
+                                      {"6_Remembers", remembers()},
                                       {"11_OfABuffer", largest_of_a_buffer()}};
     add_failures(cases);
     return cases;

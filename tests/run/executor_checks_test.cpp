@@ -30,7 +30,9 @@ std::string reversing(const std::string& barrier) {
          "__global__ void reverse(const float* x, float* y) {\n"
          "  __shared__ float row[32];\n"
          "  const long long first = blockIdx.x * 32LL;\n"
-         "  row[threadIdx.x] = x[first + threadIdx.x];\n  " + barrier + "\n"
+         "  row[threadIdx.x] = x[first + threadIdx.x];\n  " +
+         barrier +
+         "\n"
          "  y[first + threadIdx.x] = row[31 - threadIdx.x];\n}\n";
 }
 
@@ -52,8 +54,7 @@ Candidate kernel(const std::string& id, const std::string& source) {
 }
 
 /// The records that the checks deliver for candidates with these verdicts of a GPU, by id.
-std::map<std::string, Record> delivered(
-    const std::vector<std::pair<Candidate, Record>>& verdicts) {
+std::map<std::string, Record> delivered(const std::vector<std::pair<Candidate, Record>>& verdicts) {
   const auto path = std::filesystem::temp_directory_path() / fmt::format("reverse-{}.py", getpid());
   std::ofstream(path) << kProblem;
   Problem problem;

@@ -225,8 +225,10 @@ Finding judge_compute_mode(const Machine& machine) {
 
 Finding judge_mps(const Machine& machine) {
   if (machine.mps) {
-    return {Level::kNote, "an MPS control daemon runs: a fault of one candidate affects others, and times are bounds",
-            "echo quit | nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"};
+    return {
+        Level::kNote,
+        "an MPS control daemon runs: a fault of one candidate affects others, and times are bounds",
+        "echo quit | nvidia-cuda-mps-control, or unset CUDA_MPS_PIPE_DIRECTORY"};
   }
   return {Level::kOk, "off", ""};
 }

@@ -94,9 +94,10 @@ void add_limit_options(CLI::App& app, EvalArguments& a) {
 /// Adds the options of the CPU executor, and of profiling.
 void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.option_defaults()->group(group::kCpu);
-  app.add_option("--sanitize", a.options.sanitize,
-                 "what the CPU executor checks: none (only bounds), memory, all (memory and races). "
-                 "Beside a run on a GPU it checks all, or with none nothing")
+  app.add_option(
+         "--sanitize", a.options.sanitize,
+         "what the CPU executor checks: none (only bounds), memory, all (memory and races). "
+         "Beside a run on a GPU it checks all, or with none nothing")
       ->type_name("CHECKS")
       ->check(one_of({"none", "memory", "all"}))
       ->capture_default_str();

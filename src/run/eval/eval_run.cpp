@@ -224,8 +224,7 @@ void EvalRun::Impl::send(Record record, json details, const Sink& sink) {
   observer.finished(record);
 }
 
-EvalRun::Impl::Checking::Checking(Impl& run, const std::vector<Problem>& problems,
-                                  const Sink& sink)
+EvalRun::Impl::Checking::Checking(Impl& run, const std::vector<Problem>& problems, const Sink& sink)
     : run_(run) {
   const EvalOptions& options = run.options;
   if (!run.devices.front().gpu || options.sanitize == "none" || run::by_kernelbench(options))

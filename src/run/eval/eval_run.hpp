@@ -52,7 +52,8 @@ struct EvalRun::Impl : run::RunSetup {
   void measure_devices();
   run::CheckSetup check_setup();
   run::DeviceQueues device_queues(std::size_t judges);
-  /// Until it ends, the CPU executor checks candidates of a GPU before their records go to the sink.
+  /// Until it ends, the CPU executor checks candidates of a GPU before their records go to the
+  /// sink.
   class Checking {
    public:
     Checking(Impl& run, const std::vector<Problem>& problems, const Sink& sink);

@@ -78,12 +78,12 @@ void reject_unclean(Record& record) {
 
 void add_checked(const Record& checked, const json& checked_details, bool require_clean,
                  Record& record, json& details) {
-  // At other sizes than its own a kernel may be wrong. Its races then prove nothing about it, unless
-  // it is also wrong at its own sizes.
-  const bool is_alike = checked.outcome == Outcome::kCorrect ||
-                        (record.outcome != Outcome::kCorrect &&
-                         (checked.outcome == Outcome::kMismatch ||
-                          checked.outcome == Outcome::kNondeterministic));
+  // At other sizes than its own a kernel may be wrong. Its races then prove nothing about it,
+  // unless it is also wrong at its own sizes.
+  const bool is_alike =
+      checked.outcome == Outcome::kCorrect ||
+      (record.outcome != Outcome::kCorrect &&
+       (checked.outcome == Outcome::kMismatch || checked.outcome == Outcome::kNondeterministic));
   if (!is_alike) {
     record.checked_again = "unfinished";
     return;
@@ -123,10 +123,10 @@ ExecutorChecks::~ExecutorChecks() {
 }
 
 bool ExecutorChecks::takes(const Candidate& candidate, const Record& record) {
-  const bool may_race =
-      record.outcome == Outcome::kCorrect || record.outcome == Outcome::kMismatch ||
-      record.outcome == Outcome::kNondeterministic ||
-      (record.outcome == Outcome::kCrash && record.stage != Stage::kLoad);
+  const bool may_race = record.outcome == Outcome::kCorrect ||
+                        record.outcome == Outcome::kMismatch ||
+                        record.outcome == Outcome::kNondeterministic ||
+                        (record.outcome == Outcome::kCrash && record.stage != Stage::kLoad);
   return may_race && has_kernels(candidate);
 }
 

@@ -260,10 +260,13 @@ class Evaluation {
   /// not count. `copies`: as Gate::copies. `alone`: only buffers, for calls that are made alone.
   /// Throws NoSuchTimes.
   void open_gate(std::span<const std::size_t> slots, bool copies, bool alone);
+  /// The time of calls on these slots with an open gate, from their request until the GPU has done
+  /// their work. The process is not stopped. Throws NoSuchTimes.
+  double open_block_ms(std::span<const std::size_t> slots);
   /// The number of calls in a block, by the duration of the subjects' calls.
   std::size_t calls_of_block() const;
-  /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU, or if the
-  /// judge could not see them.
+  /// The time of a block without calls. Throws NoSuchTimes if other processes use the GPU, or if
+  /// the judge could not see them.
   GateCosts gate_costs();
   /// How long this process has the GPU while the judge's kernel waits. Throws NoSuchTimes if the
   /// kernel does not wait, so that the judge would not see the work of other processes.

@@ -91,9 +91,9 @@ std::vector<protocol::OutputPlace> Evaluation::queue_calls(std::span<const std::
   const double calls_s = call_limit_s() * std::max(1u, calls);
   const bool alone = kind == BlockKind::kAlone || kind == BlockKind::kAloneTraced;
   const bool traced = kind == BlockKind::kTraced || kind == BlockKind::kAloneTraced;
-  const protocol::QueueBody head{calls,  gate_->clock.next_block(), calls_s, poison,
-                                 traced, gate_->copies || alone,    alone,
-                                 kind == BlockKind::kSpinning ? kSpin_ms : 0};
+  const protocol::QueueBody head{
+      calls,  gate_->clock.next_block(), calls_s, poison,
+      traced, gate_->copies || alone,    alone,   kind == BlockKind::kSpinning ? kSpin_ms : 0};
   std::string body(reinterpret_cast<const char*>(&head), sizeof head);
   for (const std::size_t slot : slots) {
     const auto index = static_cast<std::uint32_t>(slot);
@@ -181,8 +181,7 @@ GatedBlock Evaluation::run_alone(std::span<const std::size_t> slot, BlockKind ki
                            fmt::format("being timed took longer than {:.3g} s", limit_s)};
   }
   const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
-  if (const auto look =
-          problem_.device().look_for_others(probe_ms(is_probed), &seen.start_ms))
+  if (const auto look = problem_.device().look_for_others(probe_ms(is_probed), &seen.start_ms))
     seen.worked_on = look->taken_ms > 0;
   seen.times.run_ms = took.count() + seen.start_ms;
   client_.stop();

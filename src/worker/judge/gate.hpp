@@ -20,8 +20,8 @@ using BaselineProcesses = std::map<std::string, std::unique_ptr<Evaluation>>;
 
 /// The calls of a block. `kTimed`: queued behind the gate. `kAlone`: one call with an open gate,
 /// because its work cannot be queued, or because it changes data that the next call reads; its time
-/// includes its host code. `…Traced`: its work is also traced. `kSpinning`: a kernel of kbench keeps
-/// the GPU busy.
+/// includes its host code. `…Traced`: its work is also traced. `kSpinning`: a kernel of kbench
+/// keeps the GPU busy.
 enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced, kSpinning };
 
 /// The gate of one process.

@@ -84,15 +84,19 @@ void Evaluation::open_gate(std::span<const std::size_t> slots, bool copies, bool
   // for a closed one.
   for (int i = 0; i < 2; ++i) {
     gate_->queueing_ms = 0;
-    const auto start = protocol::Clock::now();
-    queue_calls(slots, 0, BlockKind::kTimed);
-    if (!gate_->clock.wait_done(call_limit_s() * 1000 * static_cast<double>(slots.size() + 1)))
-      throw NoSuchTimes{"gate_synchronizes"};
-    const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
-    gate_->calls_ms = took.count();
+    gate_->calls_ms = open_block_ms(slots);
   }
   run_block(slots);
   gate_->ready_calls = slots.size();
+}
+
+double Evaluation::open_block_ms(std::span<const std::size_t> slots) {
+  const auto start = protocol::Clock::now();
+  queue_calls(slots, 0, BlockKind::kTimed);
+  if (!gate_->clock.wait_done(call_limit_s() * 1000 * static_cast<double>(slots.size() + 1)))
+    throw NoSuchTimes{"gate_synchronizes"};
+  const std::chrono::duration<double, std::milli> took = protocol::Clock::now() - start;
+  return took.count();
 }
 
 GateCosts Evaluation::gate_costs() {
@@ -212,10 +216,9 @@ bool Evaluation::open_gates() {
 }
 
 bool Evaluation::is_made_alone(std::string_view why) {
-  constexpr std::string_view kWhys[] = {"gate_unsupported",    "gate_synchronizes",
-                                        "gate_inputs_written", "gate_outputs_elsewhere",
-                                        "gate_failed",         "gate_no_room",
-                                        "gate_blind"};
+  constexpr std::string_view kWhys[] = {
+      "gate_unsupported", "gate_synchronizes", "gate_inputs_written", "gate_outputs_elsewhere",
+      "gate_failed",      "gate_no_room",      "gate_blind"};
   return std::ranges::find(kWhys, why) != std::end(kWhys);
 }
 

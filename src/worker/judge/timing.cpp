@@ -19,11 +19,10 @@ namespace {
 /// Limits of the calls of each subject that are made in addition to the timed ones.
 constexpr double kFurtherBudget_ms = 20;
 constexpr int kMostFurtherCalls = 5;
+/// The least part of a block with an open gate that is its calls' time. The rest is the request.
+constexpr double kLeastOfBlock = 0.1;
 /// A few launches can explain a shorter idle time.
 constexpr double kLeastIdle_ms = 0.1;
-
-/// Until the GPU has done the work. The start of the judge's own kernel is no wait of a caller.
-double caller_ms(const GatedBlock& block) { return block.times.run_ms - block.start_ms; }
 
 int further_calls(double call_ms) {
   return static_cast<int>(std::clamp<double>(kFurtherBudget_ms / call_ms, 1, kMostFurtherCalls));
@@ -214,15 +213,27 @@ TimedRun Evaluation::time_sides(std::vector<TimedSide> sides,
 }
 
 void Evaluation::take_caller_times(const TimedRun& run) {
-  for (const auto& [name, times] : run.measurements) {
-    const int calls = further_calls(median(times));
-    std::vector<double> waits;
-    with_subject(name, [&](Evaluation& subject) {
-      for (int i = 0; i < calls; ++i)
-        waits.push_back(caller_ms(subject.run_alone(gated_slots(true))));
-    });
-    further_[name].wall_ms = median(std::move(waits));
+  // Calls that cannot be queued were timed with their host code.
+  if (is_alone_) {
+    for (const auto& [name, times] : run.measurements) further_[name].wall_ms = median(times);
+    return;
   }
+  const auto calls = static_cast<double>(gate_slots_.size());
+  const auto usual_ms = [](Evaluation& process, std::span<const std::size_t> slots, int blocks) {
+    std::vector<double> times;
+    for (int i = 0; i < blocks; ++i) times.push_back(process.open_block_ms(slots));
+    process.client_.stop();
+    return median(std::move(times));
+  };
+  double empty_ms = 0;
+  with_baseline(*calibrator_,
+                [&](Evaluation& process) { empty_ms = usual_ms(process, {}, kMostFurtherCalls); });
+  for (const auto& [name, times] : run.measurements)
+    with_subject(name, [&, &times = times, &name = name](Evaluation& subject) {
+      const int blocks = further_calls(calls * median(times));
+      const double block_ms = usual_ms(subject, gate_slots_, blocks);
+      further_[name].wall_ms = std::max(block_ms - empty_ms, kLeastOfBlock * block_ms) / calls;
+    });
 }
 
 void Evaluation::take_records(const TimedRun& run) {

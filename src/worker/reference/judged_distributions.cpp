@@ -205,8 +205,7 @@ JudgedProblem::Distribution JudgedProblem::ask(InputSet& set, const std::vector<
     for (ExpectedOutput& expected_output : answers.expected_outputs)
       expected_output.slack = kCoarse;
   if (std::ranges::find(kLargeDistributions, name) != kLargeDistributions.end())
-    for (ExpectedOutput& expected_output : answers.expected_outputs)
-      expected_output.slack = kLarge;
+    for (ExpectedOutput& expected_output : answers.expected_outputs) expected_output.slack = kLarge;
   distribution.answers = std::move(answers);
   return distribution;
 }

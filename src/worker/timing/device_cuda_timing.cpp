@@ -128,8 +128,7 @@ std::optional<DeviceLook> CudaDevice::look_for_others(double span_ms, double* st
 }
 
 void CudaDevice::spin(double span_ms, void* stream) {
-  if (watch_kernel_ != nullptr)
-    launch_watch(span_ms, kLookSignals, static_cast<CUstream>(stream));
+  if (watch_kernel_ != nullptr) launch_watch(span_ms, kLookSignals, static_cast<CUstream>(stream));
 }
 
 void CudaDevice::start_guard() {

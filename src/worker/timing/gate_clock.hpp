@@ -23,7 +23,7 @@ struct GateCosts {
   double switch_ms = 0;  ///< GateTimes::switch_ms
   double empty_ms = 0;   ///< GateTimes::run_ms
   double start_ms = 0;   ///< from the completion word until the judge's own kernel runs
-  double slice_ms = 0;   ///< for how long another process has the GPU while the judge's kernel waits
+  double slice_ms = 0;  ///< for how long another process has the GPU while the judge's kernel waits
 };
 
 /// The judge's observations of one block of queued calls.
