@@ -138,7 +138,8 @@ struct Report {
   RunSettings run_settings;
   /// The run summary for people, as (label, text): device, problems, precision, baseline, ….
   std::vector<std::pair<std::string, std::string>> run_summary;
-  std::set<std::string> left_out;  ///< candidates (Record::candidate) that were not selected
+  /// Candidates (Record::candidate) that the selection or `--changed-since` left out.
+  std::set<std::string> left_out;
   /// Indices into RunFile::records of the manifest's samples, by model, problem and sample.
   std::vector<std::size_t> judged;
   std::vector<std::size_t> candidates;  ///< those of `judged` that the selection lists
@@ -148,6 +149,8 @@ struct Report {
   std::vector<Unjudged> unjudged;   ///< planned samples without a record
   /// `--expect`: index into RunFile::records → accepted outcomes, for the records that it names.
   std::map<std::size_t, std::vector<Outcome>> expected;
+  /// Under a gate: the sentence about candidates that belong to no problem of the run; empty: none.
+  std::string unplaced;
   std::vector<Metric> metrics;      ///< the columns of the summary
   std::vector<SummaryRow> summary;  ///< per model, the best first: overall, then by level
   std::string ranked_by;            ///< the metric of the ranks; empty: no ranks

@@ -123,7 +123,16 @@ class Finder {
     std::error_code error;
     entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
     samples_.insert(entry.real_path);
-    if (place.problems.size() != 1) return leave_out(place, shown, said);
+    if (place.problems.size() != 1) {
+      // A helper beside the candidates' folders.
+      if (shown.extension() == ".py" && !entry.candidate.block &&
+          entry.candidate.source.find("ModelNew") == std::string::npos) {
+        found_.notes.push_back(
+            fmt::format("{} defines no ModelNew, so it is not a candidate", as_utf8(shown.string())));
+        return;
+      }
+      return leave_out(place, shown, said);
+    }
     entry.contradicts = place.contradiction.has_value();
     if (entry.contradicts && entry.candidate.reject_cause.empty()) {
       entry.candidate.reject_cause = "other_problem";

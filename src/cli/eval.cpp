@@ -75,6 +75,9 @@ int run_batch(const EvalArguments& arguments, const Installation& installation, 
   RunWriter writer(out, arguments.resume);
   RunHeader header = run.header(arguments.command_line, problem_set_hash(input.problems));
   header.left_out = input.left_out;
+  header.options["narrowed"] =
+      !arguments.input.problems.empty() || !arguments.input.candidate.empty();
+  if (!arguments.input.changed_since.empty()) header.options["unchanged"] = input.unchanged;
   writer.write(header);
   writer.write(manifest_of(input.candidates, input.problems));
   std::vector<Candidate> todo;

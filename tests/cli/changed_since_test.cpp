@@ -32,7 +32,7 @@ class ChangedSince : public testing::Test {
       problem.path = folder_.write("set/" + name + ".py", "1");
       input_.problems.push_back(problem);
       Candidate candidate;
-      candidate.problem = name;
+      candidate.problem = candidate.id = name;
       candidate.path = folder_.path() / "kernels" / name / "0.py";
       if (name != "new") folder_.write("kernels/" + name + "/0.py", "1");
       input_.candidates.push_back(candidate);
@@ -40,6 +40,7 @@ class ChangedSince : public testing::Test {
     input_.candidates[2].files = {{"parts/a.cuh", "1"}};
     folder_.write("kernels/part/parts/a.cuh", "1");
     input_.candidates.emplace_back().problem = "same";  // a missing one
+    input_.candidates.back().id = "missing";
   }
 
   void run(std::vector<std::string> words) const {
@@ -71,6 +72,7 @@ TEST_F(ChangedSince, KeepsWhatDiffersOrIsNotTracked) {
   for (const Problem& problem : input_.problems) problems.push_back(problem.key);
   EXPECT_THAT(candidates, ElementsAre("edited", "part", "problem", "new"));
   EXPECT_EQ(problems, candidates);
+  EXPECT_THAT(input_.unchanged, ElementsAre("same", "missing"));
   EXPECT_THAT(input_.notes, ElementsAre("4 of 6 candidates differ from HEAD"));
 }
 

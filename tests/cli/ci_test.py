@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
 """The workflows in scripts/ci are YAML, their steps are shell, and what they ask of kbench is there.
-They run a second time in the same folder, and where failures are expected, nothing else is asked.
+They run a second time in the same folder, and where failures are expected, a cheat still fails.
 
 ci_test.py KBENCH: exits with 77 where there is no YAML parser (python3-yaml).
 """
@@ -86,7 +86,8 @@ def check_behaviour():
             (folder / "run.jsonl").unlink()
             (folder / "expected.json").write_text("{}", encoding="utf-8")
             asked = asked_by(FOLDER / name, folder)
-            assert "--expect expected.json" in asked and "--fail" not in asked, asked
+            assert "--expect expected.json" in asked and "--fail-under" not in asked, asked
+            assert "--fail-on cheat" in asked, asked
 
 
 def check_requests():
@@ -153,7 +154,7 @@ def main():
             checked = subprocess.run(["bash", "-n"], input=script, capture_output=True, text=True, check=False)
             assert checked.returncode == 0, "%s: %s: %s" % (path.name, script, checked.stderr)
             asks = re.findall(r"kbench (eval|compare|setup)((?:\\\n|[^\n])*)", script)
-            asks += [("eval", words) for words in re.findall(r"set -- ([^\n]*)", script)]
+            asks += [("eval", words) for words in re.findall(r"set -- ([^\n;]*)", script)]
             for command, arguments in asks:
                 if command == "setup":
                     continue

@@ -50,6 +50,17 @@ TEST(ExpectedFailures, AreSkippedInJunit) {
   EXPECT_THAT(xml, HasSubstr("tests=\"3\" failures=\"1\" errors=\"0\" skipped=\"1\""));
 }
 
+TEST(Junit, HasATestCaseForCandidatesOfNoProblem) {
+  Report report = build_report(samples::cpu_run(), {});
+  const std::string before = written(report, "junit");
+  EXPECT_THAT(before, AllOf(HasSubstr("tests=\"3\" failures=\"2\""), Not(HasSubstr("no_problem"))));
+  report.unplaced = "1 candidate belongs to no problem of the run: k/3_Sofmax/<0>.cu";
+  EXPECT_THAT(written(report, "junit"),
+              AllOf(HasSubstr("tests=\"4\" failures=\"3\""),
+                    HasSubstr("<failure type=\"no_problem\" message=\"1 candidate belongs to no "
+                              "problem of the run: k/3_Sofmax/&lt;0&gt;.cu\"/>")));
+}
+
 TEST(ExpectedFailures, HaveNoAnnotation) {
   const Report report = expecting({{"19_ReLU/0.cu", {Outcome::kMismatch}}});
   const std::string text = written(report, "github");

@@ -139,6 +139,35 @@ TEST(FailOnGate, NamesWhatIsNoLongerOnTheManifest) {
       << "what the selection leaves out is not missed";
 }
 
+TEST(FailOnGate, ComparesFilesAndNotNumbers) {
+  const auto named = [](Record record, const char* file, int sample) {
+    record.candidate = std::string("kernels/1_A/") + file;
+    record.sample = sample;
+    return record;
+  };
+  const Record right = samples::timed("level1/1_A", 0.01);
+  const Record wrong = samples::mismatch("alpha", "level1/1_A");
+  const RunFile older = samples::run_of({named(right, "row.cu", 0)});
+  for (const char* argument : {"new-failure", "regression"}) {
+    EXPECT_THAT(
+        held(samples::run_of({named(right, "fast.cu", 0), named(wrong, "row.cu", 1)}), older,
+             argument),
+        testing::Contains("1 sample no longer correct, against old.jsonl: level1/1_A alpha 0 → 1"));
+    EXPECT_THAT(held(samples::run_of({named(wrong, "a_new.cu", 0), named(right, "row.cu", 1)}),
+                     older, argument),
+                IsEmpty());
+  }
+}
+
+TEST(FailOnGate, DoesNotMissWhatDidNotChange) {
+  const RunFile older =
+      samples::run_of({samples::timed("level1/1_A", 0.01), samples::timed("level1/2_B", 0.01)});
+  RunFile run = samples::run_of({samples::timed("level1/1_A", 0.01)});
+  EXPECT_THAT(held(run, older, "new-failure"), ElementsAre(HasSubstr("no longer planned")));
+  run.headers[0].options["unchanged"] = {older.records[1].candidate};
+  EXPECT_THAT(held(run, older, "new-failure"), IsEmpty());
+}
+
 TEST(FailOnGate, SaysWhatItCouldNotCompare) {
   const RunFile older = samples::run_of({samples::timed("level1/1_A", 0.01)});
   const auto changed = [&](auto change) {

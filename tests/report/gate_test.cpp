@@ -9,7 +9,7 @@
 
 #include "base/test_folder.hpp"
 #include "kbench/error.hpp"
-#include "report/report_samples.hpp"
+#include "report/comparison_samples.hpp"
 
 namespace kbench {
 namespace {
@@ -18,6 +18,7 @@ using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
+using testing::SizeIs;
 using testing::ThrowsMessage;
 
 std::vector<std::string> unmet(const Report& report, std::string_view gate) {
@@ -156,7 +157,9 @@ TEST_F(ExpectationsOf, ARunSaysWhatCameOutOtherwise) {
     "alpha/level2/3_MatmulGelu/0.cu": "problem_failure",
     "beta/level1/19_ReLU/0.cu": "correct",
     "beta/level1/19_ReLU/1.cu": "correct",
-    "beta/level2/3_MatmulGelu/1.cu": "correct"})j");
+    "beta/level2/3_MatmulGelu/1.cu": "correct",
+    "0.cu": ["correct", "problem_failure"],
+    "1.cu": ["compile_failure", "problem_failure"]})j");
   EXPECT_THAT(
       unmet_expectations(report, expected),
       ElementsAre("alpha/level1/2_Softmax/1.cu: correct, expected crash or mismatch",
@@ -168,7 +171,7 @@ TEST_F(ExpectationsOf, ARunSaysWhatCameOutOtherwise) {
 }
 
 TEST_F(ExpectationsOf, AFileStaysItselfWhereAnotherTakesItsSampleNumber) {
-  const Expectations expected = read(R"({"mine/level1/19_ReLU/wrong.cu": "mismatch",
+  const Expectations expected = read(R"({"*": "correct", "mine/level1/19_ReLU/wrong.cu": "mismatch",
                                          "mine/level1/19_ReLU/right.cu": "correct"})");
   RunFile run;
   run.headers = {samples::header("cuda")};
@@ -193,7 +196,8 @@ TEST_F(ExpectationsOf, AFileMayBeNamedByTheEndOfItsPath) {
                                                   "0.cu": "correct"})")),
               IsEmpty())
       << "the longest that fits counts";
-  EXPECT_THAT(unmet_expectations(report, read(R"({"9_ReLU/0.cu": "mismatch"})")),
+  EXPECT_THAT(unmet_expectations(report, read(R"({"9_ReLU/0.cu": "mismatch",
+                                                  "*": ["correct", "mismatch", "unsupported"]})")),
               ElementsAre("9_ReLU/0.cu: no verdict in this run, expected mismatch"))
       << "an end is one of whole names";
 }
@@ -209,6 +213,27 @@ TEST_F(ExpectationsOf, WhatARunWritesIsWhatItMeets) {
     write_expectations(report, out);
     EXPECT_THAT(unmet_expectations(report, read(out.str())), IsEmpty()) << out.str();
   }
+}
+
+TEST_F(ExpectationsOf, ALaterFileMustBeCorrect) {
+  RunFile run = samples::run_of({samples::mismatch("mine", "level1/19_ReLU")});
+  std::ostringstream out;
+  write_expectations(build_report(run, {}), out);
+  const Expectations expected = read(out.str());
+  EXPECT_EQ(expected.outcomes.at(kAnyFile), std::vector{Outcome::kCorrect});
+  run = samples::run_of({samples::mismatch("mine", "level1/19_ReLU"),
+                         samples::correct("mine", "level1/19_ReLU", 1),
+                         samples::mismatch("mine", "level1/19_ReLU", 2)});
+  EXPECT_THAT(unmet_expectations(build_report(run, {}), expected),
+              ElementsAre(HasSubstr("mine/level1/19_ReLU/2.cu: mismatch, expected correct")));
+}
+
+TEST_F(ExpectationsOf, AFileWithoutAKeyIsNamed) {
+  const Report report = build_report(samples::cpu_run(), {});
+  EXPECT_THAT(unmet_expectations(report, read(R"({"19_ReLU/0.cu": "mismatch"})")),
+              ElementsAre(AllOf(HasSubstr("2 files are not in "),
+                                HasSubstr("expected.json: alpha/level1/2_Softmax/0.cu, "
+                                          "alpha/level2/3_MatmulGelu/0.cu;"))));
 }
 
 TEST_F(ExpectationsOf, AStarIsForAllThatIsNotNamed) {
@@ -227,6 +252,8 @@ TEST_F(ExpectationsOf, AStarIsForAllThatIsNotNamed) {
 
 TEST_F(ExpectationsOf, AreNotMetByNothing) {
   EXPECT_THAT(unmet_expectations(build_report(samples::gpu_run(), {}), read("{}")),
+              ElementsAre(HasSubstr("files are not in")));
+  EXPECT_THAT(unmet_expectations(build_report(nothing(), {}), read("{}")),
               ElementsAre(AllOf(HasSubstr("expected.json: no sample was compared with it"),
                                 HasSubstr("it names no file"))));
   EXPECT_THAT(unmet_expectations(build_report(nothing(), {}), read(R"({"*": "correct"})")),
@@ -234,7 +261,8 @@ TEST_F(ExpectationsOf, AreNotMetByNothing) {
 }
 
 TEST_F(ExpectationsOf, WhatIsNotSelectedIsNotMissed) {
-  const Expectations expected = read(R"({"alpha/level1/2_Softmax/0.cu": "correct",
+  const Expectations expected =
+      read(R"({"alpha/level1/2_Softmax/0.cu": "correct", "1.cu": "correct",
       "beta/level1/19_ReLU/0.cu": "crash", "3_MatmulGelu/0.cu": "correct",
       "9_None/0.cu": "correct"})");
   ReportOptions options;
@@ -242,6 +270,24 @@ TEST_F(ExpectationsOf, WhatIsNotSelectedIsNotMissed) {
   options.select.add("model=alpha");
   EXPECT_THAT(unmet_expectations(build_report(samples::gpu_run(), options), expected),
               ElementsAre("9_None/0.cu: no verdict in this run, expected correct"));
+}
+
+TEST_F(ExpectationsOf, WhatDidNotChangeIsNotMissed) {
+  RunFile run = samples::run_of({samples::correct("mine", "level1/2_Softmax")});
+  run.headers[0].options["unchanged"] = {"mine/level1/19_ReLU/0.cu", "mine/level1/19_ReLU/1.cu"};
+  EXPECT_THAT(
+      unmet_expectations(build_report(run, {}), read(R"({"*": "correct", "19_ReLU/0.cu": "mismatch",
+                                          "mine/level1/19_ReLU/1.cu": "crash",
+                                          "9_None/0.cu": "correct"})")),
+      ElementsAre("9_None/0.cu: no verdict in this run, expected correct"));
+}
+
+TEST_F(ExpectationsOf, OtherProblemsThanThoseNamedAreNotMissed) {
+  RunFile run = samples::run_of({samples::correct("mine", "level1/2_Softmax")});
+  const Expectations expected = read(R"({"*": "correct", "19_ReLU/0.cu": "mismatch"})");
+  EXPECT_THAT(unmet_expectations(build_report(run, {}), expected), SizeIs(1));
+  run.headers[0].options["narrowed"] = true;
+  EXPECT_THAT(unmet_expectations(build_report(run, {}), expected), IsEmpty());
 }
 
 TEST_F(ExpectationsOf, NonsenseIsOneClearSentence) {

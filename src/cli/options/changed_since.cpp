@@ -116,8 +116,10 @@ void keep_changed(EvalInput& input, const std::string& ref) {
   Git git(ref);
   const std::size_t all = input.candidates.size();
   std::erase_if(input.candidates, [&](const Candidate& candidate) {
-    return !is_changed(git, candidate,
-                       *std::ranges::find(input.problems, candidate.problem, &Problem::key));
+    const auto problem = std::ranges::find(input.problems, candidate.problem, &Problem::key);
+    if (is_changed(git, candidate, *problem)) return false;
+    input.unchanged.push_back(candidate.id);
+    return true;
   });
   std::erase_if(input.problems, [&](const Problem& problem) {
     return std::ranges::find(input.candidates, problem.key, &Candidate::problem) ==

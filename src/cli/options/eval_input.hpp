@@ -22,11 +22,12 @@ struct EvalInputArguments {
 
 /// The problems and candidates of a run.
 struct EvalInput {
-  std::vector<Problem> problems;      ///< the problems that have candidates
-  std::vector<Candidate> candidates;  ///< the whole manifest, `missing` ones included
-  std::vector<Candidate> shard;       ///< the part that this run judges
-  LeftOut left_out;                   ///< those of --candidates
-  std::vector<std::string> notes;     ///< for stderr
+  std::vector<Problem> problems;       ///< the problems that have candidates
+  std::vector<Candidate> candidates;   ///< the whole manifest, `missing` ones included
+  std::vector<Candidate> shard;        ///< the part that this run judges
+  LeftOut left_out;                    ///< those of --candidates
+  std::vector<std::string> unchanged;  ///< ids of candidates that --changed-since left out
+  std::vector<std::string> notes;      ///< for stderr
 };
 
 /// Finds problems and candidates. If a model has no candidate for a named problem, the manifest

@@ -17,6 +17,8 @@
 #include "kbench/error.hpp"
 #include "kbench/run_file.hpp"
 #include "report/gate/gate.hpp"
+#include "report/model/narrowed.hpp"
+#include "report/text/text.hpp"
 
 namespace kbench::cli {
 namespace {
@@ -44,12 +46,30 @@ void write_step_summary(const Report& report, std::span<const ReportFile> report
   if (!out) tell("kbench: cannot write the step summary to {} (GITHUB_STEP_SUMMARY)\n", file);
 }
 
+/// True if a condition of `--select` chooses samples of the plan.
+bool chooses_samples(const std::vector<std::string>& selections) {
+  return std::ranges::any_of(selections, [](const std::string& text) {
+    const std::string name = text.substr(0, text.find_first_of("!="));
+    return std::ranges::any_of(Selection::fields(), [&](const Selection::Field& field) {
+      return field.of_plan() && field.name == name;
+    });
+  });
+}
+
+/// The sentence about candidates that belong to no problem of a run that had to judge all of them.
+std::string unplaced_text(const RunFile& run) {
+  const LeftOut unplaced = report::unplaced_candidates(run);
+  if (unplaced.count == 0) return {};
+  return report::printable(left_out_text(unplaced)) + "; a gate needs a verdict on each candidate";
+}
+
 /// One sentence for each gate, expectation and `--fail-on` condition that the report does not meet.
 std::vector<std::string> unmet(const Report& report, const ReportArguments& arguments,
                                const std::optional<Expectations>& expected) {
   std::vector<Gate> gates;
   for (const std::string& argument : arguments.gates) gates.push_back(parse_gate(argument));
   std::vector<std::string> sentences = unmet_gates(report, gates);
+  if (!report.unplaced.empty()) sentences.push_back(report.unplaced);
   const auto add = [&](const std::vector<std::string>& more) {
     sentences.insert(sentences.end(), more.begin(), more.end());
   };
@@ -162,6 +182,8 @@ int report_on(RunFile run, const ReportArguments& arguments,
   const std::vector<ReportFile> report_files = report_files_of(arguments);
   // Never freed: the process ends here, and freeing a hundred thousand records takes time.
   Report& report = *new Report(build_report(std::move(run), options, audits));  // NOLINT
+  if (arguments.has_gate() && !chooses_samples(arguments.selections))
+    report.unplaced = unplaced_text(report.run);
   std::optional<Expectations> expected;
   if (!arguments.expect.empty())
     expect(report, expected.emplace(read_expectations(arguments.expect)));

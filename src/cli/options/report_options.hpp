@@ -21,9 +21,8 @@ struct ReportArguments {
   bool only_files = false;  ///< nothing may go to stdout, which carries records
 
   /// True if a report or a gate is asked for.
-  bool any() const {
-    return !formats.empty() || !gates.empty() || !fail_on.empty() || !expect.empty();
-  }
+  bool any() const { return !formats.empty() || has_gate(); }
+  bool has_gate() const { return !gates.empty() || !fail_on.empty() || !expect.empty(); }
 };
 
 /// Adds the options of reports and gates; `quiet` is what `--quiet` does.

@@ -56,10 +56,11 @@ std::string models_of(const RunFile& run) {
 }
 
 /// Right samples of the base that the other run plans but has not judged, or does not plan.
+/// Without those that it left out as unchanged.
 std::vector<std::string> unmatched_names(const ComparedView& view, bool planned) {
   std::vector<std::string> names;
   for (const UnmatchedSample& sample : view.pair.unmatched)
-    if (sample.in_base && sample.planned == planned &&
+    if (sample.in_base && sample.planned == planned && !sample.unchanged &&
         is_right(view.base().run.records[sample.record]))
       names.push_back(
           printable(fmt::format("{} {} {}", sample.problem, sample.model, sample.sample)));

@@ -34,6 +34,12 @@ std::string model_text(const ComparedSample& sample) {
                        : fmt::format("{} → {}", sample.base_model, sample.other_model));
 }
 
+std::string number_text(const ComparedSample& sample) {
+  return sample.sample == sample.other_sample
+             ? std::to_string(sample.sample)
+             : fmt::format("{} → {}", sample.sample, sample.other_sample);
+}
+
 std::string time_title(const ComparedRun& run) {
   const bool on_cpu =
       !run.run.records.empty() && std::ranges::all_of(run.run.records, [](const Record& record) {
@@ -82,11 +88,10 @@ constexpr std::array kSampleColumns = {
         [](const ComparedView&) { return std::string("model"); },
         [](const ComparedView&, const ComparedSample& sample) { return model_text(sample); }, false,
         true},
-    SampleColumn{[](const ComparedView&) { return std::string("#"); },
-                 [](const ComparedView&, const ComparedSample& sample) {
-                   return std::to_string(sample.sample);
-                 },
-                 true, false},
+    SampleColumn{
+        [](const ComparedView&) { return std::string("#"); },
+        [](const ComparedView&, const ComparedSample& sample) { return number_text(sample); }, true,
+        false},
     SampleColumn{
         [](const ComparedView& view) { return time_title(view.base()); },
         [](const ComparedView&, const ComparedSample& sample) { return time_text(sample.base_ms); },
@@ -146,9 +151,8 @@ std::vector<std::vector<std::string>> baseline_table(const ComparedView& view,
   for (const ComparedSample* sample : shown_samples(view)) {
     for (const ComparedBaseline& shared : sample->baselines) {
       if (shared.baseline != baseline) continue;
-      rows.push_back({printable(sample->problem.str()), model_text(*sample),
-                      std::to_string(sample->sample), ratio_text(shared.base),
-                      ratio_text(shared.other), ratio_text(shared.ratio)});
+      rows.push_back({printable(sample->problem.str()), model_text(*sample), number_text(*sample),
+                      ratio_text(shared.base), ratio_text(shared.other), ratio_text(shared.ratio)});
     }
   }
   return rows;
@@ -221,7 +225,9 @@ std::vector<std::string> unmatched_lines(const ComparedView& view) {
       if (sample.in_base != in_base || !sample.listed) continue;
       names.push_back(
           printable(fmt::format("{} {} {}{}", sample.problem, sample.model, sample.sample,
-                                sample.planned ? " (no verdict there yet)" : "")));
+                                sample.planned     ? " (no verdict there yet)"
+                                : sample.unchanged ? " (unchanged, so not judged there)"
+                                                   : "")));
     }
     if (names.empty()) continue;
     const std::size_t count = names.size();
@@ -252,7 +258,8 @@ std::string comparison_note(const Comparison& comparison) {
 }
 
 std::string sample_name(const ComparedSample& sample) {
-  return printable(fmt::format("{} {} {}", sample.problem, model_text(sample), sample.sample));
+  return printable(
+      fmt::format("{} {} {}", sample.problem, model_text(sample), number_text(sample)));
 }
 
 std::string outcome_change(const ComparedView& view, const ComparedSample& sample) {

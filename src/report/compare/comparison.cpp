@@ -7,12 +7,13 @@
 #include <cmath>
 #include <map>
 #include <set>
-#include <tuple>
+#include <unordered_map>
+#include <utility>
 
-#include "base/text.hpp"
 #include "kbench/error.hpp"
 #include "report/compare/compared_speed.hpp"
 #include "report/compare/compared_summary.hpp"
+#include "report/compare/sample_pairs.hpp"
 #include "report/model/exclusions.hpp"
 #include "report/model/scored_samples.hpp"
 #include "report/text/text.hpp"
@@ -20,7 +21,10 @@
 namespace kbench {
 namespace {
 
+using report::JudgedSample;
 using report::printable;
+using report::RunSamples;
+using report::SampleKey;
 
 constexpr std::array<ChangeRow, kChanges> kChangeRows = {{
     {Change::kFaster, "faster", "faster"},
@@ -33,23 +37,6 @@ constexpr std::array<ChangeRow, kChanges> kChangeRows = {{
     {Change::kBothWrong, "both_wrong", "both wrong"},
     {Change::kNotComparable, "not_comparable", "not comparable"},
 }};
-
-/// The key of the join: problem, the model's name in the base, and the sample's number.
-struct SampleKey {
-  Interned problem, model;
-  int sample = 0;
-  bool operator<(const SampleKey& other) const {
-    if (problem != other.problem) {
-      if (natural_less(problem.str(), other.problem.str())) return true;
-      if (natural_less(other.problem.str(), problem.str())) return false;
-      return problem < other.problem;
-    }
-    return std::tie(model, sample) < std::tie(other.model, other.sample);
-  }
-};
-
-/// Sample → indices of its records in one run: one for each precision, device and judge.
-using Verdicts = std::map<SampleKey, std::vector<std::size_t>>;
 
 std::set<Interned> models_of(const RunFile& run) {
   std::set<Interned> models;
@@ -120,50 +107,44 @@ class Join {
                                        : "")));
     const auto of_base = models_of(base_), of_other = models_of(other_);
     if (of_base.size() != 1 || of_other.size() != 1 || of_base == of_other) return;
-    base_model_ = *of_base.begin();
-    other_model_ = *of_other.begin();
+    renamed_ = {*of_other.begin(), *of_base.begin()};
     result_.notes.push_back(
         printable(fmt::format("the only model of {}, {}, is compared with the only one of {}, {}",
-                              a.label, *base_model_, b.label, *other_model_)));
+                              a.label, renamed_->second, b.label, renamed_->first)));
   }
 
   RunComparison result() {
-    const Verdicts of_base = verdicts(base_, false);
-    Verdicts of_other = verdicts(other_, true);
-    for (const auto& [key, records] : of_base) join(key, records, of_other[key]);
-    for (const auto& [key, records] : of_other)
-      for (const std::size_t record : records) unmatched(key, record, false);
+    const RunSamples of_base(base_, nullptr), of_other(other_, renamed_ ? &*renamed_ : nullptr);
+    const auto counterparts = report::pair_samples(of_base, of_other);
+    std::unordered_map<const JudgedSample*, std::vector<std::size_t>> rest;
+    auto counterpart = counterparts.begin();
+    for (const JudgedSample& sample : of_base.verdicts()) {
+      if (const JudgedSample* other = *counterpart++) {
+        join(sample, *other, rest[other]);
+        continue;
+      }
+      const bool planned = of_other.awaits(sample.first);
+      for (const std::size_t record : sample.second)
+        unmatched(sample.first, record, true, planned,
+                  of_other.has_unchanged(base_.records[record].candidate));
+    }
+    for (const JudgedSample& sample : of_other.verdicts()) {
+      const auto paired = rest.find(&sample);
+      const bool is_paired = paired != rest.end();
+      for (const std::size_t record : is_paired ? paired->second : sample.second)
+        unmatched(sample.first, record, false, is_paired || of_base.awaits(sample.first));
+    }
     summarize();
     return std::move(result_);
   }
 
  private:
-  /// The name that a model of the other run has in the base.
-  Interned base_name(const Interned& model) const {
-    return other_model_ && model == *other_model_ ? *base_model_ : model;
-  }
-
-  Verdicts verdicts(const RunFile& run, bool is_other) const {
-    Verdicts verdicts;
-    for (std::size_t i = 0; i < run.records.size(); ++i) {
-      const Record& record = run.records[i];
-      auto& known = verdicts[{record.problem, is_other ? base_name(record.model) : record.model,
-                              record.sample}];
-      // If the sample was changed and run again, the last verdict is used.
-      std::erase_if(known, [&](std::size_t earlier) {
-        const Record& before = run.records[earlier];
-        return std::tie(before.precision, before.device, before.judge) ==
-               std::tie(record.precision, record.device, record.judge);
-      });
-      known.push_back(i);
-    }
-    return verdicts;
-  }
-
   /// Pairs the records of one sample: first those with the same check and device, then those with
   /// the same check, then any. Records of the other run without a counterpart stay in `rest`.
-  void join(const SampleKey& key, std::vector<std::size_t> records,
-            std::vector<std::size_t>& rest) {
+  void join(const JudgedSample& sample, const JudgedSample& other, std::vector<std::size_t>& rest) {
+    const SampleKey& key = sample.first;
+    std::vector<std::size_t> records = sample.second;
+    rest = other.second;
     std::vector<std::pair<std::size_t, std::size_t>> pairs;
     for (const int unlike : {0, 1, 2}) {
       std::erase_if(records, [&](std::size_t record) {
@@ -181,20 +162,15 @@ class Join {
     }
     std::ranges::sort(pairs);
     for (const auto& [a, b] : pairs) compare(key, a, b);
-    for (const std::size_t record : records) unmatched(key, record, true);
+    for (const std::size_t record : records) unmatched(key, record, true, true);
   }
 
-  void unmatched(const SampleKey& key, std::size_t record, bool in_base) {
-    auto& planned = in_base ? planned_in_other_ : planned_in_base_;
-    if (!planned) {
-      planned.emplace();
-      for (const ManifestEntry& entry : (in_base ? other_ : base_).manifest)
-        planned->insert(
-            {entry.problem, in_base ? base_name(entry.model) : entry.model, entry.sample});
-    }
+  void unmatched(const SampleKey& key, std::size_t record, bool in_base, bool planned,
+                 bool unchanged = false) {
     result_.unmatched.push_back(
         {.in_base = in_base,
-         .planned = planned->contains(key),
+         .planned = planned && !unchanged,
+         .unchanged = unchanged,
          .problem = key.problem,
          .model = (in_base ? base_ : other_).records[record].model,
          .sample = key.sample,
@@ -211,6 +187,7 @@ class Join {
     sample.base_model = a.model;
     sample.other_model = b.model;
     sample.sample = key.sample;
+    sample.other_sample = b.sample;
     sample.base_record = base_record;
     sample.other_record = other_record;
     sample.base_ms = report::candidate_time(a);
@@ -266,8 +243,8 @@ class Join {
   const RunFile& other_;
   const ComparisonOptions& options_;
   const std::string untimed_;
-  std::optional<Interned> base_model_, other_model_;
-  std::optional<std::set<SampleKey>> planned_in_base_, planned_in_other_;  // made when needed
+  /// The only model of the other run, and the base's only one, if their names differ.
+  std::optional<std::pair<Interned, Interned>> renamed_;
   RunComparison result_;
 };
 

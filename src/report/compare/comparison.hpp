@@ -59,7 +59,7 @@ struct ComparedSample {
   Interned problem;
   int level = 0;
   Interned base_model, other_model;  ///< differ only if the only model of each run was matched
-  int sample = 0;
+  int sample = 0, other_sample = 0;  ///< the numbers; they differ if a file got another one
   std::size_t base_record = 0, other_record = 0;  ///< indices into each run's RunFile::records
   Change change = Change::kNotComparable;
   Basis basis = Basis::kNone;
@@ -81,8 +81,10 @@ struct ComparedSample {
 
 /// A sample that has a record in only one of the two runs.
 struct UnmatchedSample {
-  bool in_base = true;   ///< the record is in the base; else in the other run
-  bool planned = false;  ///< the run without a record has it in its manifest, but no verdict yet
+  bool in_base = true;  ///< the record is in the base; else in the other run
+  /// The run without a record plans a sample of this problem and model that has no verdict yet.
+  bool planned = false;
+  bool unchanged = false;  ///< the run without a record left it out by `--changed-since`
   Interned problem;
   Interned model;  ///< its name in the run with the record
   int sample = 0;
@@ -141,9 +143,9 @@ struct Comparison {
   std::vector<RunComparison> comparisons;  ///< of each run except the first, in their order
 };
 
-/// Joins each run with the first by problem, model and sample number. If each run has only one
-/// model, the two are matched even if their names differ. If a run has several verdicts on a sample
-/// (same precision, device and judge), the last is used.
+/// Joins each run with the first by problem, model and candidate's file, as pair_samples() says. If
+/// each run has only one model, the two are matched even if their names differ. If a run has
+/// several verdicts on a sample (same precision, device and judge), the last is used.
 ///
 /// Times come from measured_time(). Ratios of times and of speedups come from ratio_between_runs();
 /// a speedup's interval is the record's own.

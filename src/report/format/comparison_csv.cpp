@@ -68,6 +68,11 @@ constexpr std::array kComparisonColumns = {
     ComparisonColumn{"base_model", sample_text_of<true, &Record::model>},
     ComparisonColumn{"other_model", sample_text_of<false, &Record::model>},
     ComparisonColumn{"sample", number_of<&Record::sample>},
+    ComparisonColumn{"other_sample",
+                     [](Buffer& row, const Row& from) {
+                       if (const Record* other = from.record(false))
+                         append_number(row, other->sample);
+                     }},
     ComparisonColumn{"change",
                      [](Buffer& row, const Row& from) {
                        append_text(row,
@@ -85,6 +90,8 @@ constexpr std::array kComparisonColumns = {
                        if (from.both != nullptr) append_text(row, from.both->reason);
                        if (from.one != nullptr && from.one->planned)
                          append_text(row, "no verdict there yet");
+                       if (from.one != nullptr && from.one->unchanged)
+                         append_text(row, "unchanged, so not judged there");
                      }},
     ComparisonColumn{"basis",
                      [](Buffer& row, const Row& from) {

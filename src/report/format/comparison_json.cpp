@@ -23,6 +23,7 @@ ordered_json mean_json(const RatioMean& mean) {
 
 ordered_json side_json(const Record& record, const std::optional<Measured>& time) {
   return {{"model", record.model.str()},
+          {"sample", record.sample},
           {"candidate", record.candidate},
           {"outcome", to_string(record.outcome)},
           {"cause", record.cause.str()},
@@ -77,6 +78,7 @@ ordered_json unmatched_json(const ComparedView& view, const UnmatchedSample& sam
   return {{"run", view.other().label},
           {"only_in", run.label},
           {"no_verdict_yet", sample.planned},
+          {"unchanged", sample.unchanged},
           {"problem", sample.problem.str()},
           {"model", sample.model.str()},
           {"sample", sample.sample},

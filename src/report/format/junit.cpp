@@ -100,12 +100,16 @@ class Junit {
       skipped += suite.skipped;
       seconds += suite.seconds;
     }
+    const bool has_unplaced = !report_.unplaced.empty();
+    tests += has_unplaced ? 1 : 0;
+    failed += has_unplaced ? 1 : 0;
     out_ << "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
          << fmt::format(
                 "<testsuites name=\"kbench\" tests=\"{}\" failures=\"{}\" errors=\"{}\" "
                 "skipped=\"{}\" time=\"{:.3f}\">\n",
                 tests, failed, faulty, skipped, seconds);
     for (const Suite& suite : suites) write(suite);
+    if (has_unplaced) write_unplaced();
     out_ << "</testsuites>\n";
   }
 
@@ -172,6 +176,18 @@ class Junit {
     out_ << "  </properties>\n";
     for (const ScoredSample& scored_sample : suite.scored_samples) write(suite, scored_sample);
     out_ << " </testsuite>\n";
+  }
+
+  void write_unplaced() {
+    out_ << fmt::format(
+        " <testsuite name=\"candidates\" tests=\"1\" failures=\"1\" errors=\"0\" skipped=\"0\" "
+        "time=\"0.000\">\n"
+        "  <testcase classname=\"candidates\" name=\"belong to problems of the run\" "
+        "time=\"0.000\">\n"
+        "   <failure type=\"no_problem\" message=\"{}\"/>\n"
+        "  </testcase>\n"
+        " </testsuite>\n",
+        attribute(report_.unplaced));
   }
 
   void write(const Suite& suite, const ScoredSample& scored_sample) {

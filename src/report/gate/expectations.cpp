@@ -11,7 +11,9 @@
 #include "base/json/dumped.hpp"
 #include "base/text.hpp"
 #include "kbench/error.hpp"
+#include "report/compare/compared_gate.hpp"
 #include "report/gate/gate.hpp"
+#include "report/model/narrowed.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench {
@@ -125,11 +127,14 @@ std::string expected_instead(const Report& report, std::size_t record) {
 
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected) {
   std::vector<std::string> sentences;
-  std::set<std::string> used;
+  std::set<std::string> used, unknown;
   for (const std::size_t index : report.judged) {
     const Record& record = report.run.records[index];
     const auto found = find(expected.outcomes, record.candidate);
-    if (found == expected.outcomes.end()) continue;
+    if (found == expected.outcomes.end()) {
+      unknown.insert(report::printable(record.candidate));
+      continue;
+    }
     used.insert(found->first);
     if (accepts(found->second, record.outcome)) continue;
     sentences.push_back(fmt::format(
@@ -137,6 +142,11 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
         any_of(found->second),
         record.message.empty() ? "" : fmt::format(" ({})", report::printable(record.message))));
   }
+  if (!unknown.empty())
+    sentences.push_back(
+        fmt::format("{} not in {}: {}; its key \"{}\" is for all other files",
+                    unknown.size() == 1 ? "1 file is" : fmt::format("{} files are", unknown.size()),
+                    expected.file, report::named({unknown.begin(), unknown.end()}), kAnyFile));
   // The file of a sample without a verdict is not known, so only kAnyFile fits it.
   if (const auto any = expected.outcomes.find(kAnyFile); any != expected.outcomes.end()) {
     for (const Unjudged& unjudged : report.unjudged) {
@@ -150,8 +160,10 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
   std::set<std::string> left_out;
   for (const std::string& candidate : report.left_out)
     for (std::string& end : ends_of(candidate)) left_out.insert(std::move(end));
+  // Other keys may be files of problems that the command line left out.
+  const bool is_narrowed = report::is_narrowed(report.run);
   for (const auto& [key, outcomes] : expected.outcomes) {
-    if (used.contains(key) || key == kAnyFile || left_out.contains(key)) continue;
+    if (used.contains(key) || key == kAnyFile || left_out.contains(key) || is_narrowed) continue;
     sentences.push_back(fmt::format("{}: no verdict in this run, expected {}",
                                     report::printable(key), any_of(outcomes)));
   }
@@ -163,7 +175,7 @@ std::vector<std::string> unmet_expectations(const Report& report, const Expectat
 }
 
 void write_expectations(const Report& report, std::ostream& out) {
-  json whole = json::object();
+  json whole = {{kAnyFile, to_string(Outcome::kCorrect)}};
   for (const std::size_t index : report.candidates) {
     const Record& record = report.run.records[index];
     if (record.outcome == Outcome::kHarnessFault) continue;

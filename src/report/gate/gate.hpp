@@ -52,11 +52,11 @@ bool is_expected_failure(const Report& report, std::size_t record);
 /// The outcomes that Report::expected wants in place of the record's: "mismatch or crash". Empty if
 /// it accepts the record's outcome or does not name it.
 std::string expected_instead(const Report& report, std::size_t record);
-/// One sentence for each candidate with another outcome, and for each file of a selected candidate
-/// that has no verdict. One sentence also if no sample has an expectation. Candidates without an
-/// expectation are not checked.
+/// One sentence for each candidate with another outcome, and for each file with a key that has no
+/// verdict, unless `--select`, `--changed-since` or a narrowed run leaves it out. One sentence for
+/// all candidates that no key fits, and one if nothing has an expectation.
 std::vector<std::string> unmet_expectations(const Report& report, const Expectations& expected);
-/// Writes a run's outcomes for read_expectations().
+/// Writes a run's outcomes for read_expectations(); files that come later must be correct.
 void write_expectations(const Report& report, std::ostream& out);
 
 /// What `--fail-on` checks.

@@ -34,10 +34,13 @@ std::string model_name(const SummaryRow& row) {
               : " as judged by " + report::printable(row.judge.str()));
 }
 
+/// A sum of fractions may be off by this much.
+constexpr double kRounding = 1e-9;
+
 /// The sentence that the row does not meet the gate; empty if it does.
 std::string unmet(const SummaryRow& row, const Estimate& estimate, const Gate& gate) {
   const std::optional<double>& value = gate.at_lower_end ? estimate.lo : estimate.value;
-  if (value && *value >= gate.least) return "";
+  if (value && *value >= gate.least - kRounding) return "";
   const std::string open =
       row.no_verdict == 1 ? " (1 sample has no verdict and counts as wrong)"
       : row.no_verdict > 1

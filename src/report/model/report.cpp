@@ -16,6 +16,7 @@
 #include "report/model/exclusions.hpp"
 #include "report/model/leaderboard.hpp"
 #include "report/model/model_tables.hpp"
+#include "report/model/narrowed.hpp"
 #include "report/model/run_settings.hpp"
 #include "report/model/run_summary.hpp"
 #include "report/model/scored_samples.hpp"
@@ -122,6 +123,7 @@ void count(Report& report, const std::vector<report::ScoredSampleGroup>& groups)
 
 /// Applies the selection to the run.
 void select(Report& report) {
+  report.left_out = report::unchanged_candidates(report.run);
   if (report.options.select.empty()) return;
   for (const Record& record : report.run.records) report.left_out.insert(record.candidate);
   report.options.select.choose_from(report.run, "the run");

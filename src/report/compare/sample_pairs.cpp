@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: MIT
+#include "report/compare/sample_pairs.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+#include <unordered_set>
+
+#include "base/text.hpp"
+#include "report/model/narrowed.hpp"
+
+namespace kbench::report {
+namespace {
+
+constexpr int kFirst = std::numeric_limits<int>::min();
+
+using Samples = std::vector<const JudgedSample*>;
+using Files = std::vector<std::pair<const JudgedSample*, std::string_view>>;
+using Ends = std::unordered_map<std::string_view, const JudgedSample*>;
+using Pairs = std::unordered_map<const JudgedSample*, const JudgedSample*>;
+
+/// The last `count` names of the path.
+std::string_view end_of(std::string_view path, std::size_t count) {
+  std::size_t slash = path.size();
+  while (count-- > 0) {
+    if (slash == 0) return path;
+    slash = path.rfind('/', slash - 1);
+    if (slash == path.npos) return path;
+  }
+  return path.substr(slash + 1);
+}
+
+/// Sample by the end of its file's path; nothing if two files have the same end.
+std::optional<Ends> ends_of(const Files& files, std::size_t count) {
+  Ends ends;
+  for (const auto& [sample, path] : files)
+    if (!ends.emplace(end_of(path, count), sample).second) return std::nullopt;
+  return ends;
+}
+
+/// The samples that have a file, without those whose file the other run left out as unchanged.
+Files files_of(const RunSamples& run, const Samples& samples, const RunSamples& other) {
+  Files files;
+  for (const JudgedSample* sample : samples)
+    if (const std::string_view file = run.file(*sample);
+        !file.empty() && !other.has_unchanged(file))
+      files.emplace_back(sample, file);
+  return files;
+}
+
+Pairs pair_files(const Files& base, const Files& other) {
+  std::ptrdiff_t longest = 0;
+  for (const Files* files : {&base, &other})
+    for (const auto& [sample, path] : *files)
+      longest = std::max(longest, std::ranges::count(path, '/') + 1);
+  for (std::size_t count = 1; std::cmp_less_equal(count, longest); ++count) {
+    const auto of_base = ends_of(base, count), of_other = ends_of(other, count);
+    if (!of_base || !of_other) continue;
+    Pairs pairs;
+    for (const auto& [end, sample] : *of_base)
+      if (const auto found = of_other->find(end); found != of_other->end())
+        pairs.emplace(sample, found->second);
+    return pairs;
+  }
+  return {};
+}
+
+/// The sample of that number; null if there is none, or if it is taken.
+const JudgedSample* numbered(const Samples& samples, int number,
+                             const std::unordered_set<const JudgedSample*>& taken) {
+  const auto found = std::ranges::lower_bound(
+      samples, number, {}, [](const JudgedSample* sample) { return sample->first.sample; });
+  const bool is_free =
+      found != samples.end() && (*found)->first.sample == number && !taken.contains(*found);
+  return is_free ? *found : nullptr;
+}
+
+/// Adds the counterparts of the base's samples of one problem and model.
+void pair_beside(const RunSamples& base, const Samples& of_base, const RunSamples& other,
+                 const Samples& of_other, Samples& counterparts) {
+  const Pairs pairs = pair_files(files_of(base, of_base, other), files_of(other, of_other, base));
+  std::unordered_set<const JudgedSample*> taken;
+  for (const auto& [sample, counterpart] : pairs) taken.insert(counterpart);
+  for (const JudgedSample* sample : of_base) {
+    const auto pair = pairs.find(sample);
+    const JudgedSample* found =
+        pair != pairs.end() ? pair->second : numbered(of_other, sample->first.sample, taken);
+    if (pair == pairs.end() && found != nullptr) {
+      const std::string_view file = base.file(*sample);
+      const bool may_come = !file.empty() && !other.file(*found).empty() &&
+                            (base.awaits(sample->first) || other.awaits(sample->first));
+      if (may_come || other.has_unchanged(file)) found = nullptr;
+    }
+    counterparts.push_back(found);
+  }
+}
+
+}  // namespace
+
+bool SampleKey::operator<(const SampleKey& other) const {
+  if (problem != other.problem) {
+    if (natural_less(problem.str(), other.problem.str())) return true;
+    if (natural_less(other.problem.str(), problem.str())) return false;
+    return problem < other.problem;
+  }
+  return std::tie(model, sample) < std::tie(other.model, other.sample);
+}
+
+RunSamples::RunSamples(const RunFile& run, const std::pair<Interned, Interned>* renamed)
+    : run_(run), renamed_(renamed), unchanged_(unchanged_candidates(run)) {
+  for (std::size_t i = 0; i < run.records.size(); ++i) {
+    const Record& record = run.records[i];
+    auto& known = verdicts_[key_of(record.problem, record.model, record.sample)];
+    // If the sample was changed and run again, the last verdict is used.
+    std::erase_if(known, [&](std::size_t earlier) {
+      const Record& before = run.records[earlier];
+      return std::tie(before.precision, before.device, before.judge) ==
+             std::tie(record.precision, record.device, record.judge);
+    });
+    known.push_back(i);
+  }
+}
+
+SampleKey RunSamples::key_of(const Interned& problem, const Interned& model, int sample) const {
+  const bool is_renamed = renamed_ != nullptr && model == renamed_->first;
+  return {problem, is_renamed ? renamed_->second : model, sample};
+}
+
+std::string_view RunSamples::file(const JudgedSample& sample) const {
+  const Record& first = run_.records[sample.second.front()];
+  // A candidate of standard input has a source in the run's details, and an id instead of a path.
+  const bool is_one = std::ranges::all_of(sample.second, [&](std::size_t index) {
+    const Record& record = run_.records[index];
+    return !record.source && record.candidate == first.candidate;
+  });
+  return is_one ? std::string_view(first.candidate) : std::string_view();
+}
+
+std::vector<const JudgedSample*> RunSamples::beside(const SampleKey& key) const {
+  std::vector<const JudgedSample*> samples;
+  for (auto sample = verdicts_.lower_bound({key.problem, key.model, kFirst});
+       sample != verdicts_.end() && sample->first.is_beside(key); ++sample)
+    samples.push_back(&*sample);
+  return samples;
+}
+
+bool RunSamples::awaits(const SampleKey& key) const {
+  if (!open_) {
+    open_.emplace();
+    for (const ManifestEntry& entry : run_.manifest) {
+      const SampleKey planned = key_of(entry.problem, entry.model, entry.sample);
+      if (!verdicts_.contains(planned)) open_->insert(planned);
+    }
+  }
+  const auto next = open_->lower_bound({key.problem, key.model, kFirst});
+  return next != open_->end() && next->is_beside(key);
+}
+
+std::vector<const JudgedSample*> pair_samples(const RunSamples& base, const RunSamples& other) {
+  Samples counterparts;
+  for (auto sample = base.verdicts().begin(); sample != base.verdicts().end();) {
+    const Samples of_base = base.beside(sample->first);
+    pair_beside(base, of_base, other, other.beside(sample->first), counterparts);
+    std::advance(sample, of_base.size());
+  }
+  return counterparts;
+}
+
+}  // namespace kbench::report
