@@ -71,13 +71,16 @@ void set_interval(Estimate& estimate, std::vector<double>& ratios) {
   estimate.hi = at_rank(kHighRank);
 }
 
-/// Sets Wilson's interval if none or all of the problems succeed.
-void widen_at_ends(Estimate& estimate, std::size_t problems) {
-  // (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n) at p = 0 and at p = 1.
-  constexpr double kSquare = kNormalQuantile * kNormalQuantile;
-  const double width = kSquare / (static_cast<double>(problems) + kSquare);
-  if (*estimate.value <= 0) estimate.hi = width;
-  if (*estimate.value >= 1) estimate.lo = 1 - width;
+/// Sets Wilson's interval if all problems have the same value, as if none or all of them succeed:
+/// all resamples are then equal.
+void widen_if_equal(Estimate& estimate, std::size_t problems) {
+  if (estimate.lo < estimate.hi) return;
+  // (p + z²/2n ± z √(p(1 − p)/n + z²/4n²)) / (1 + z²/n)
+  const double p = *estimate.value;
+  const double square = kNormalQuantile * kNormalQuantile / static_cast<double>(problems);
+  const double half = std::sqrt(square * p * (1 - p) + square * square / 4);
+  estimate.lo = p <= 0 ? 0 : (p + square / 2 - half) / (1 + square);
+  estimate.hi = p >= 1 ? 1 : (p + square / 2 + half) / (1 + square);
 }
 
 }  // namespace
@@ -97,7 +100,7 @@ Estimate ratio(std::span<const Term> terms) {
 
 Estimate fraction(std::span<const Term> terms) {
   Estimate estimate = ratio(terms);
-  widen_at_ends(estimate, terms.size());
+  widen_if_equal(estimate, terms.size());
   return estimate;
 }
 
@@ -126,7 +129,7 @@ std::vector<Estimate> fractions_by_step(std::span<const std::size_t> successes, 
   }
   for (std::size_t step = 0; step < steps; ++step) {
     set_interval(estimates[step], ratios[step]);
-    widen_at_ends(estimates[step], successes.size());
+    widen_if_equal(estimates[step], successes.size());
   }
   return estimates;
 }

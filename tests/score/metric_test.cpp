@@ -175,6 +175,13 @@ TEST(Wilson, GivesTheIntervalWhereAllOrNoneSucceed) {
   }
 }
 
+TEST(Wilson, GivesTheIntervalWhereAllProblemsAreEqual) {
+  // p = 2/3 and n = 1.
+  const Estimate estimate = pass_at_k(std::vector{counted("a", 3, 2)}, 1);
+  EXPECT_NEAR(*estimate.lo, 0.0942, 1e-4);
+  EXPECT_NEAR(*estimate.hi, 0.9747, 1e-4);
+}
+
 TEST(Bootstrap, MeansOfEqualSpeedupsHaveAPoint) {
   const GeometricMean mean = geometric_mean(std::vector{problem("a", {right(2.0)})});
   EXPECT_EQ(mean.estimate.lo, mean.estimate.value);
