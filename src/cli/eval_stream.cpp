@@ -74,9 +74,10 @@ class Stream {
       try {
         Candidate candidate = candidate_from_line(*line, problems_, number_);
         check_rules_know(candidate, options_);
+        numbers_.give(candidate);
         if (!is_known(candidate)) return candidate;
       } catch (const UsageError& error) {
-        refuse(error);
+        refuse(error, *line);
       }
     }
     return std::nullopt;
@@ -107,16 +108,21 @@ class Stream {
     return false;
   }
 
-  void refuse(const UsageError& error) {
+  void refuse(const UsageError& error, const std::string& line) {
     const std::lock_guard lock(output_);
     is_malformed_ = true;
     const std::string message = fmt::format("line {}: {}", number_, error.what());
     tell("kbench: standard input, {}\n", message);
-    answer({{"type", "error"}, {"line", number_}, {"message", message}});
+    nlohmann::json said{{"type", "error"}, {"line", number_}, {"message", message}};
+    const auto object = nlohmann::json::parse(line, nullptr, false);
+    if (object.is_object() && object.contains("id")) said["id"] = object["id"];
+    answer(said);
   }
 
   static void answer(const nlohmann::json& line) {
     std::cout << report::json_without_commands(dumped(line)) << std::endl;
+    if (!std::cout)
+      throw Error("standard output was closed, so nobody takes the records: the run stops");
   }
 
   const std::vector<Problem>& problems_;
@@ -126,6 +132,7 @@ class Stream {
   const KnownVerdicts* known_;
   LineReader lines_;
   std::mutex output_;
+  SampleNumbers numbers_;
   bool is_malformed_ = false, is_faulty_ = false;
   std::size_t number_ = 0;
 };

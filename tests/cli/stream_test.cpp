@@ -55,6 +55,37 @@ TEST(Stream, AnswersEachLineWithItsRecord) {
   EXPECT_EQ(records[1].at("outcome"), "mismatch");
 }
 
+/// Else a later candidate's record would replace an earlier one's, and a gate would pass.
+TEST(Stream, NumbersSamplesThatHaveNoNumber) {
+  const TempFolder folder;
+  const auto line = [](const std::string& id, const std::string& source, const json& sample) {
+    json object{{"id", id}, {"problem", "1_AddOne"}, {"source", source}};
+    if (!sample.is_null()) object["sample"] = sample;
+    return object.dump() + "\n";
+  };
+  const auto out = folder.path() / "run.jsonl";
+  const auto result =
+      stream(folder,
+             line("wrong", kWrongSource, 0) + line("right", add_one_kernel(), {}) +
+                 line("taken", add_one_kernel(), 1) + R"({"id": "typo", "smaple": 1})" + "\n",
+             {"--out", out.string(), "--fail-under", "correct=1", "--timing", "none"});
+  const auto answers = lines_of(result.output);
+  ASSERT_EQ(answers.size(), 4u);
+  std::map<std::string, std::string> said;
+  for (const json& answer : answers)
+    said[answer.value("candidate", answer.value("id", ""))] =
+        answer.contains("message") && answer.at("type") == "error"
+            ? answer.at("message").get<std::string>()
+            : answer.at("outcome").get<std::string>();
+  EXPECT_EQ(said.at("wrong"), "mismatch");
+  EXPECT_EQ(said.at("right"), "correct");
+  EXPECT_THAT(said.at("taken"),
+              HasSubstr("sample 1 of model \"stdin\" for level1/1_AddOne was in"));
+  EXPECT_THAT(said.at("typo"), HasSubstr("did you mean sample?"));
+  EXPECT_THAT(result.error, HasSubstr("correct is 0.5, below 1"));
+  EXPECT_EQ(read_run(out).records.size(), 2u);
+}
+
 TEST(Stream, TakesAnswersAsTheyCame) {
   const TempFolder folder;
   const std::string fenced = "So be it:\n```cuda\n" + add_one_kernel() + "```\n";

@@ -2,12 +2,14 @@
 #include "cli/terminal/stream.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <poll.h>
 #include <unistd.h>
 
 #include <array>
 #include <nlohmann/json.hpp>
 
+#include "base/text.hpp"
 #include "kbench/error.hpp"
 
 namespace kbench::cli {
@@ -38,9 +40,25 @@ const Problem& problem_named(const std::string& name, const std::vector<Problem>
                                    found->key, problem.key));
     found = &problem;
   }
-  if (found == nullptr)
-    throw UsageError(fmt::format("there is no problem \"{}\"; kbench list shows all", name));
-  return *found;
+  if (found != nullptr) return *found;
+  std::vector<std::string> names;
+  for (const auto& problem : problems) names.push_back(problem.key);
+  constexpr std::size_t kMostNamed = 5;
+  throw UsageError(fmt::format("the run has no problem \"{}\"{}", name,
+                               names.size() > kMostNamed
+                                   ? did_you_mean(name, names)
+                                   : fmt::format(", but {}", fmt::join(names, ", "))));
+}
+
+/// Refuses a field whose name is nearly that of a known one. Others are the caller's own.
+void check_names(const json& object) {
+  static const std::vector<std::string> kFields{"problem", "source", "id",
+                                                "model",   "sample", "kind"};
+  for (const auto& [name, value] : object.items()) {
+    if (is_one_of(name, kFields)) continue;
+    if (const std::string meant = did_you_mean(name, kFields); !meant.empty())
+      throw UsageError(fmt::format("unknown field \"{}\"{}", name, meant));
+  }
 }
 
 }  // namespace
@@ -66,10 +84,30 @@ std::optional<std::string> LineReader::next() {
   }
 }
 
+void SampleNumbers::give(Candidate& candidate) {
+  Taken& taken = taken_[{candidate.model, candidate.problem}];
+  if (candidate.sample == kNone) {
+    while (taken.numbers.contains(taken.below)) ++taken.below;
+    candidate.sample = taken.below;
+  }
+  if (!taken.numbers.insert(candidate.sample).second)
+    throw UsageError(
+        fmt::format("sample {} of model \"{}\" for {} was in an earlier line: give it another "
+                    "\"sample\", or none",
+                    candidate.sample, candidate.model, candidate.problem));
+}
+
 Candidate candidate_from_line(const std::string& line, const std::vector<Problem>& problems,
                               std::size_t line_number) {
-  const json object = json::parse(line, nullptr, false);
+  json object;
+  try {
+    object = json::parse(line);
+  } catch (const json::exception& error) {
+    const std::string_view said = error.what();
+    throw UsageError(fmt::format("not JSON: {}", said.substr(said.find("] ") + 2)));
+  }
   if (!object.is_object()) throw UsageError("not a JSON object");
+  check_names(object);
   Candidate candidate;
   const auto name = field<std::string>(object, "problem", "");
   if (name.empty()) throw UsageError("no field \"problem\"");
@@ -78,8 +116,10 @@ Candidate candidate_from_line(const std::string& line, const std::vector<Problem
   candidate.source = field<std::string>(object, "source", "");
   candidate.id = field<std::string>(object, "id", fmt::format("line {}", line_number));
   candidate.model = field<std::string>(object, "model", "stdin");
-  candidate.sample = field<int>(object, "sample", 0);
-  if (candidate.sample < 0) throw UsageError("field \"sample\" is negative");
+  if (candidate.model.empty()) throw UsageError("field \"model\" is empty");
+  candidate.sample = field<int>(object, "sample", SampleNumbers::kNone);
+  if (candidate.sample < 0 && object.contains("sample") && !object["sample"].is_null())
+    throw UsageError("field \"sample\" is negative");
   const auto kind = field<std::string>(object, "kind", "");
   if (kind.empty() || kind == "response") {
     kind.empty() ? classify(candidate) : classify(candidate, "answer.md");
