@@ -89,6 +89,8 @@ class Observer {
   virtual ~Observer() = default;
   /// Reports the number of candidates in the run, and how many were judged earlier (`--resume`).
   virtual void planned(std::size_t total, std::size_t resumed) = 0;
+  /// A candidate is judged from now on; `record` is still blank.
+  virtual void started(const Record& record) { (void)record; }
   virtual void finished(const Record& record) = 0;
   /// Reports a message for a waiting user ("importing torch …").
   virtual void note(std::string_view text) = 0;

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstdlib>
+#include <thread>
 
 #include "base/fd.hpp"
 
@@ -44,6 +46,25 @@ class TerminalStderr {
  private:
   Fd before_, main_;
 };
+
+TEST(Progress, ACandidateThatTakesLongIsNamed) {
+  Record record;
+  record.problem = "level1/1_ReLU";
+  record.model = "mine";
+  std::string said;
+  {
+    const TerminalStderr terminal(60);
+    Progress progress(false);
+    progress.planned(2, 0);
+    progress.started(record);
+    const auto limit = std::chrono::steady_clock::now() + std::chrono::seconds(60);
+    while (said.empty() && std::chrono::steady_clock::now() < limit) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(50));
+      said = terminal.read();
+    }
+  }
+  EXPECT_THAT(said, testing::HasSubstr("[0/2] still judging level1/1_ReLU mine #0 ("));
+}
 
 TEST(Progress, TheLiveLineIsGoneBeforeOtherOutput) {
   std::string line, erased, later;

@@ -24,6 +24,14 @@ std::size_t terminal_width() {
 /// Ignores a failed write, so that the run continues if stderr is closed.
 void tell(const std::string& text) { std::fputs(report::without_commands(text).c_str(), stderr); }
 
+/// After this time without a line, a candidate that is still judged is named again.
+constexpr auto kSilence = std::chrono::seconds(20), kSilenceOnTerminal = std::chrono::seconds(2);
+
+std::string name_of(const Record& record) {
+  return fmt::format("{} {} #{}", report::printable(record.problem.str()),
+                     report::printable(record.model.str()), record.sample);
+}
+
 std::string clock_text(double seconds) {
   const auto whole = std::llround(seconds);
   return fmt::format("{}:{:02}", whole / 60, whole % 60);
@@ -38,7 +46,15 @@ Progress::Progress(bool quiet, std::string things, std::string counted)
       terminal_(isatty(STDERR_FILENO) == 1),
       start_(std::chrono::steady_clock::now()) {}
 
-Progress::~Progress() { end(); }
+Progress::~Progress() {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_ = true;
+  }
+  changed_.notify_all();
+  if (watch_.joinable()) watch_.join();
+  end();
+}
 
 void Progress::end() {
   const std::lock_guard lock(mutex_);
@@ -69,10 +85,41 @@ std::string Progress::rate_and_rest() const {
   return fmt::format("{:.1f}/s, {} left", rate, clock_text(left));
 }
 
+std::string Progress::count_text() const {
+  return total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
+}
+
+void Progress::started(const Record& record) {
+  if (quiet_) return;
+  const std::lock_guard lock(mutex_);
+  judged_.emplace_back(name_of(record), std::chrono::steady_clock::now());
+  if (!watch_.joinable()) watch_ = std::thread([this] { watch(); });
+}
+
+void Progress::watch() {
+  const auto silence = terminal_ ? kSilenceOnTerminal : kSilence;
+  std::unique_lock lock(mutex_);
+  while (!changed_.wait_for(lock, silence / 2, [this] { return ended_; })) {
+    const auto now = std::chrono::steady_clock::now();
+    if (judged_.empty() || now - told_ < silence || now - judged_.front().second < silence)
+      continue;
+    const std::chrono::duration<double> for_s = now - judged_.front().second;
+    const std::string text = fmt::format("[{}] still judging {} ({:.0f} s)", count_text(),
+                                         judged_.front().first, for_s.count());
+    terminal_ ? rewrite(text) : tell(text + "\n");
+    told_ = now;
+  }
+}
+
 void Progress::finished(const Record& record) {
-  done(fmt::format("{} {} #{}: {}", report::printable(record.problem.str()),
-                   report::printable(record.model.str()), record.sample, to_string(record.outcome)),
-       record.outcome != Outcome::kCorrect, record.seconds);
+  const std::string name = name_of(record);
+  {
+    const std::lock_guard lock(mutex_);
+    const auto judged = std::ranges::find(judged_, name, [](const auto& one) { return one.first; });
+    if (judged != judged_.end()) judged_.erase(judged);
+  }
+  done(fmt::format("{}: {}", name, to_string(record.outcome)), record.outcome != Outcome::kCorrect,
+       record.seconds);
 }
 
 void Progress::done(const std::string& what, bool counts, double seconds) {
@@ -80,13 +127,12 @@ void Progress::done(const std::string& what, bool counts, double seconds) {
   ++done_;
   if (counts) ++count_;
   if (quiet_) return;
-  const std::string count =
-      total_ > 0 ? fmt::format("{}/{}", done_, total_) : fmt::format("{}", done_);
+  told_ = std::chrono::steady_clock::now();
   if (terminal_)
     return rewrite(
-        fmt::format("[{}] {}, {} {} · {}", count, rate_and_rest(), count_, counted_, what));
-  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count, what, seconds, rate_and_rest(), count_,
-                   counted_));
+        fmt::format("[{}] {}, {} {} · {}", count_text(), rate_and_rest(), count_, counted_, what));
+  tell(fmt::format("[{}] {} ({:.2f} s; {}, {} {})\n", count_text(), what, seconds, rate_and_rest(),
+                   count_, counted_));
 }
 
 std::size_t Progress::done_count() {
