@@ -127,8 +127,8 @@ class Finder {
       // A helper beside the candidates' folders.
       if (shown.extension() == ".py" && !entry.candidate.block &&
           entry.candidate.source.find("ModelNew") == std::string::npos) {
-        found_.notes.push_back(
-            fmt::format("{} defines no ModelNew, so it is not a candidate", as_utf8(shown.string())));
+        found_.notes.push_back(fmt::format("{} defines no ModelNew, so it is not a candidate",
+                                           as_utf8(shown.string())));
         return;
       }
       return leave_out(place, shown, said);

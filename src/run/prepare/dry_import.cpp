@@ -106,7 +106,8 @@ DryImported DryImports::run(CandidateJob job, std::uint64_t ticket) {
   // Frees the place before the compilers finish, because they have their own limit in parallel.
   give_back();
   if (const auto fault = process->service()->fault()) std::rethrow_exception(fault);
-  return {process->service()->summary(), process->service()->dry_import_end(), timed_out};
+  return {process->service()->summary(), process->service()->dry_import_end(), timed_out,
+          std::chrono::duration<double>(limit_).count()};
 }
 
 }  // namespace kbench::run

@@ -37,6 +37,18 @@ bool may_recover(const Candidate& candidate) {
   return candidate.source.find("except") != std::string::npos;
 }
 
+/// True for a .cu file that is neither a kernel nor an extension.
+bool lacks_plan_and_entry(const Candidate& candidate, const std::string& entry) {
+  if (candidate.kind != CandidateKind::kExtension || !entry.empty()) return false;
+  const auto may_have_entry = [](std::string_view text) {
+    return text.find("forward") != std::string_view::npos ||
+           text.find("torch") != std::string_view::npos;
+  };
+  return !may_have_entry(candidate.source) &&
+         std::ranges::none_of(candidate.files,
+                              [&](const auto& file) { return may_have_entry(file.second); });
+}
+
 std::optional<ReadyCode> finish_dry_import(Prepared& prepared, int cancel_fd);
 
 /// The names of the kernels that a source defines.
@@ -143,6 +155,11 @@ void prepare_module(Prepared& prepared, const Signature& signature, const std::s
                     double call_limit_s) {
   if (decide_rejected(prepared)) return;
   prepared.call_limit_s = call_limit_s;
+  if (lacks_plan_and_entry(*prepared.candidate, entry))
+    return decide(
+        prepared, Outcome::kCompileFailure, Stage::kCompile, "no_plan",
+        "the file has neither a plan (`//@` lines) nor a function `forward`; `kbench list "
+        "PROBLEM --names` prints a plan to begin with");
   if (!prepared.module) begin_module(prepared, entry, signature.precision);
   CandidateJob& job = *prepared.module;
   job.plan = module_plan(signature);
@@ -230,6 +247,12 @@ std::optional<ReadyCode> finish_dry_import(Prepared& prepared, int cancel_fd) {
           CompileInfo{builds.seconds, builds.cached, builds.way.empty() ? "split" : builds.way,
                       builds.host_s, as_utf8(builds.fallback.substr(0, kMaxFallbackBytes))};
     prepared.log = builds.log;
+    // Without a build that it waits for, it would take as long again.
+    if (const DryImported& dry = prepared.dry_imported.get(); dry.timed_out && builds.builds == 0) {
+      decide(prepared, Outcome::kTimeout, Stage::kLoad, "loading_limit",
+             fmt::format("loading took longer than {:.3g} s", dry.limit_s));
+      return std::nullopt;
+    }
     if (builds.failure && !may_recover(*prepared.candidate)) {
       decide(prepared, builds.failure->outcome, Stage::kCompile, builds.failure->cause,
              builds.failure->message);

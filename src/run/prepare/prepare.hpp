@@ -22,6 +22,7 @@ struct DryImported {
   BuildSummary builds;
   std::optional<DryImportEnd> end;
   bool timed_out = false;
+  double limit_s = 0;  ///< of its time
 };
 
 /// A candidate in progress: its record so far, and everything needed to run it.

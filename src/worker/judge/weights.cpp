@@ -157,6 +157,24 @@ void Evaluation::check_weights_read(std::size_t slot) {
     }
     if (result.wrong_elements > 0 && !NearMisses(1).takes(result)) {
       verdict_.record.correctness.push_back(result);
+      // An answer with kept weights is a number, and stays the same.
+      const auto wrong = copy_outputs(slot);
+      call(slot);
+      const auto again = copy_outputs(slot);
+      for (std::size_t i = 0; i < wrong.size(); ++i) {
+        if (!same_bits(wrong[i], again[i]))
+          throw CandidateFailure{
+              Outcome::kNondeterministic, "repeated_call",
+              fmt::format("right in the trials, then {} elements are wrong, and others in two "
+                          "calls on the same input",
+                          result.wrong_elements)};
+        if (!all_finite({wrong[i]}))
+          throw CandidateFailure{
+              Outcome::kMismatch, "wrong_values",
+              fmt::format(
+                  "right in the trials, then {} elements are wrong, some of them not finite",
+                  result.wrong_elements)};
+      }
       throw CandidateFailure{
           Outcome::kMismatch, "weights_kept",
           fmt::format("right until some weights change in place, then {} elements are wrong: the "

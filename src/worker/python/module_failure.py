@@ -115,7 +115,9 @@ def _special_cause(error):
         return "unsupported", f"the operator {operator} cannot be run without a GPU"
     if isinstance(error, SystemExit):
         return "exits", f"the candidate exits (code {error.code})"
-    if isinstance(error, (torch.OutOfMemoryError, MemoryError)):
+    # torch makes a RuntimeError of the exception of kbench's own allocator.
+    if (isinstance(error, (torch.OutOfMemoryError, MemoryError))
+            or (isinstance(error, RuntimeError) and "std::bad_alloc" in str(error))):
         return "out_of_memory", short(error)
     if isinstance(error, ModuleNotFoundError) and error.name:
         return "missing_package", f"the package {error.name} is not installed"
