@@ -189,7 +189,8 @@ std::string unplaced(const Place& place, const fs::path& shown) {
   if (place.problems.empty()) {
     return fmt::format(
         "the candidate {} belongs to no problem: neither a folder nor the file has a problem's "
-        "name, and no line says \"//@ problem NAME\"; use `--candidate FILE --problem P`",
+        "name, and no line says \"//@ problem NAME\"; use `--candidate FILE --problem P`, or name "
+        "the problems before `--candidates`",
         shown.string());
   }
   return fmt::format("the candidate {} may belong to {} or to {}; name the level too, as in {}",

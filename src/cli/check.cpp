@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/json/dumped.hpp"
+#include "candidate/file.hpp"
 #include "cli/check_text.hpp"
 #include "cli/commands.hpp"
 #include "cli/help/option_groups.hpp"
@@ -23,6 +24,7 @@
 #include "cli/terminal/cancel.hpp"
 #include "cli/terminal/exit_code.hpp"
 #include "cli/terminal/progress.hpp"
+#include "cli/terminal/tell.hpp"
 #include "kbench/error.hpp"
 #include "os/installation.hpp"
 #include "report/text/workflow_commands.hpp"
@@ -144,7 +146,16 @@ std::vector<CheckedFile> checked_files(const CheckArguments& arguments) {
   const KnownProblems known = known_problems(arguments, installation);
   const std::vector<Problem>& problems = known.problems;
   std::vector<CheckedFile> files;
-  for (const std::string& path : arguments.files) files.push_back(read_file_to_check(path, known));
+  for (const std::string& path : arguments.files) {
+    // A pattern such as answers/* also finds a run's other files.
+    if (arguments.files.size() > 1 && !is_code_file(path) && !is_response_file(path) &&
+        std::filesystem::is_regular_file(path)) {
+      tell("kbench: skipped {}, which is not a .cu, .py, .md or .txt file\n", path);
+      continue;
+    }
+    files.push_back(read_file_to_check(path, known));
+  }
+  if (files.empty()) throw UsageError("none of these files is a problem or a candidate");
   EvalOptions options = arguments.options;
   options.overrides = parse_overrides(arguments.settings, problems);
   options.reduce_sizes = parse_reduce_sizes(arguments.reduce_sizes);

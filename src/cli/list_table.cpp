@@ -101,6 +101,18 @@ void add_signature(nlohmann::json& json, const Signature& signature) {
   json["output_bytes"] = signature.output_bytes();
 }
 
+/// A skeleton of a plan. A `//@ problem` line names only problems of the sets, so for any other
+/// file there is a comment in its place.
+std::string skeleton_of(const ListedProblem& listed, const Signature& signature) {
+  std::string text = plan_skeleton(signature);
+  const std::string line = fmt::format("//@ problem {}\n", signature.problem);
+  const std::size_t at = text.find(line);
+  if (listed.problem.argument != listed.problem.key && at != std::string::npos)
+    text.replace(at, line.size(),
+                 fmt::format("// kbench check FILE --problem {}\n", listed.problem.argument));
+  return text;
+}
+
 }  // namespace
 
 std::string inputs_text(const Signature& signature) {
@@ -181,7 +193,7 @@ std::string names_text(const ListedProblem& listed, const DeviceLimits& limits) 
       fmt::format("# {}{}\n", listed.problem.key,
                   reduced ? ", at reduced sizes (--full-sizes shows those of the file)" : "");
   if (const auto* signature = std::get_if<Signature>(&listed.found)) {
-    return text + plan_names(*signature, limits) + "\n" + plan_skeleton(*signature);
+    return text + plan_names(*signature, limits) + "\n" + skeleton_of(listed, *signature);
   }
   return text + fmt::format("problem_failure: {}\n", std::get<std::string>(listed.found));
 }

@@ -31,6 +31,7 @@ class Files {
                                      "  __syncthreads();\n  n = s[n];\n  int i ="));
     add(mine + "extension.cu", host_code("forward"));
     add(mine + "no_entry.cu", host_code("launch"));
+    add(mine + "no_plan.cu", "__global__ void f(float* y) { *y = 1; }\n");
     add(mine + "module.py", module_with(kKernel + kLoad, kCall));
     add(mine + "plain.py", module_with("", kPlainCall));
     add(mine + "module_broken.py",
@@ -114,6 +115,7 @@ TEST(Check, SaysOfEachFileWhatItIs) {
   EXPECT_EQ(kernel.at("plan").at("launches"), 1);
   EXPECT_EQ(kernel.at("compile").at("way"), "nvrtc");
   bad("1_ReluScale/plan.cu", "compile_failure unknown_name", "line 3, column 46");
+  bad("1_ReluScale/no_plan.cu", "compile_failure no_plan", "neither a plan (`//@` lines)");
   bad("1_ReluScale/flags.cu", "compile_failure bad_flag", "line 1, column 11");
   bad("1_ReluScale/broken.cu", "compile_failure syntax_error", "line 6");
   bad("1_ReluScale/shared.cu", "compile_failure too_much_shared_memory", "");

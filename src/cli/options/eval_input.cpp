@@ -80,8 +80,12 @@ Candidate the_candidate(const EvalInputArguments& arguments, const std::vector<P
   if (named && problems.size() == 1)
     return load_candidate(arguments.candidate, problems.front(), "candidate", 0);
   if (!arguments.problem.empty())
-    throw UsageError(fmt::format("--problem {} names {} problems; --candidate needs one",
-                                 arguments.problem, problems.size()));
+    throw UsageError(
+        arguments.problems.empty()
+            ? fmt::format("--problem {} names {} problems; --candidate needs one",
+                          arguments.problem, problems.size())
+            : fmt::format("--candidate needs one problem: name either {} or --problem {}",
+                          fmt::join(arguments.problems, " "), arguments.problem));
   std::string unplaced;
   Candidate candidate = read_candidate(arguments.candidate, problems, &unplaced);
   if (has_numbers_only(arguments.candidate) &&

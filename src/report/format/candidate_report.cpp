@@ -116,7 +116,7 @@ class CandidatePage : private ConsoleLines {
                                        : "; reason for nvcc: " + record_.compile->fallback));
     fact("weights", weights_text());
     if (record_.correct_at) fact("errors like those of", record_.correct_at->str());
-    fact("reused from", record_.reused_from);
+    fact("reuses", record_.reused_from);
     fact("judged",
          fmt::format("{}{}",
                      record_.ended_at ? point_in_time(*record_.ended_at) + ", " : std::string(),

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT
 #include "run/schedule/size_choice.hpp"
 
+#include <fmt/format.h>
+
 namespace kbench::run {
 namespace {
 
@@ -22,6 +24,12 @@ const ChosenSizes& SizeChoice::of(const Problem& problem) {
         "runs");
     told_ = true;
   }
+  if (const auto& reduced = sizes.reduced_sizes; reduced && !reduced->within)
+    observer_.note(
+        fmt::format("{} needs {} at the smallest sizes that are found, which may take minutes on "
+                    "the CPU: choose "
+                    "sizes with --set",
+                    problem.key, cost_text(reduced->bytes, reduced->flops)));
   return chosen_.emplace(problem.key, std::move(sizes)).first->second;
 }
 
