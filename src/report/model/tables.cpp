@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
 
 #include "report/model/leaderboard.hpp"
@@ -106,7 +107,14 @@ bool lists_candidates(const Report& report, std::size_t most) {
 }
 
 std::string candidate_name(const Record& record) {
-  return printable(fmt::format("{} {} {}", record.problem, record.model, record.sample));
+  // A name such as 0.cu or that of a run folder's file says no more than the number.
+  const std::filesystem::path file = std::filesystem::path(record.candidate).filename();
+  const std::string stem = file.stem().string();
+  const bool is_numbered = stem.find_first_not_of("0123456789") == std::string::npos ||
+                           stem.find("sample_") != std::string::npos;
+  const std::string shown =
+      file.has_extension() && !is_numbered ? fmt::format(" ({})", file.string()) : "";
+  return printable(fmt::format("{} {} {}{}", record.problem, record.model, record.sample, shown));
 }
 
 std::string remarks(const Record& record) {

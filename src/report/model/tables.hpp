@@ -39,7 +39,7 @@ inline constexpr std::size_t kManyCandidates = 1000;
 /// True if the report lists each candidate.
 bool lists_candidates(const Report& report, std::size_t most = kManyCandidates);
 
-/// A candidate's problem, model and sample.
+/// A candidate's problem, model and sample, and its file's name if that says more.
 std::string candidate_name(const Record& record);
 /// Judge, class and trust if they are unusual, reduced sizes, and flags. "bound": the time
 /// includes host code.
