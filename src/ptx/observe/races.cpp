@@ -40,9 +40,10 @@ class RaceObserver final : public Observer {
     BlockOrdering& block = ordering(c);
     settle(c, block);
     const std::uint32_t at = number(c, in);
-    const LaneAccess access{c, in, lane, address, bytes, kind, code_.traits(at), at};
+    LaneAccess access{c, in, lane, address, bytes, kind, code_.traits(at), at};
     if (access.traits.ignored) return;
     if (space == Space::kShared) return block.shared(access, code_);
+    access.time = block.time(c);
     block.synchronize(access, address);
     global_.access(access, block, pages_, rewrites_);
   }
@@ -80,6 +81,7 @@ class RaceObserver final : public Observer {
 OrderTraits order_traits(std::string_view text) {
   OrderTraits traits;
   traits.atomic = begins(text, {"atom.", "red."}) && !has(text, ".async");
+  traits.silent = traits.atomic && begins(text, {"red."});
   const bool accesses = begins(text, {"ld.", "st.", "multimem."}) || traits.atomic;
   const bool releases = has(text, ".release") || has(text, ".acq_rel");
   traits.strong =
@@ -117,6 +119,18 @@ std::string CodeIndex::source(const Program& program, std::uint32_t number) cons
   const auto file = static_cast<std::size_t>(position.file);
   if (position.file <= 0 || file >= program.files.size()) return {};
   return fmt::format(" ({}:{})", program.files[file], position.line);
+}
+
+std::string clash_text(const Context& c, const CodeIndex& code, bool writes, std::uint64_t bytes,
+                       const std::string& place, std::uint32_t other, bool other_writes,
+                       std::uint32_t number) {
+  const auto& block = c.grid->launch->block;
+  const bool one_warp = other / kLanes == c.warp->index;
+  return fmt::format("{} {} bytes at {}, which thread ({}, {}, {}) {}{} with no {} in between",
+                     writes ? "writes" : "reads", bytes, place, other % block[0],
+                     other / block[0] % block[1], other / block[0] / block[1],
+                     other_writes ? "writes" : "reads", code.source(*c.grid->program, number),
+                     one_warp ? "__syncwarp" : "barrier");
 }
 
 Races::Races(Grid& grid)

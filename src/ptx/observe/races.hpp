@@ -22,6 +22,7 @@ namespace kbench::ptx {
 struct OrderTraits {
   bool strong : 1 = false;        ///< atomic, volatile, relaxed, acquire or release
   bool atomic : 1 = false;        ///< reads and writes in one operation
+  bool silent : 1 = false;        ///< an atomic that returns nothing
   bool releases : 1 = false;      ///< needs no fence before it
   bool fence : 1 = false;         ///< of block scope or wider
   bool device_fence : 1 = false;  ///< of device scope or wider
@@ -77,6 +78,16 @@ struct LaneAccess {
   Access kind = Access::kRead;
   OrderTraits traits;
   std::uint32_t number = 0;  ///< number of the instruction
+  std::uint32_t time = 0;    ///< in global memory: of the warp, before the access releases anything
+
+  /// Number of the lane's thread in its block.
+  unsigned thread() const { return c.warp->index * kLanes + lane; }
 };
+
+/// "writes 4 bytes at offset 0 of y, which thread (1, 0, 0) reads (kernel.cu:4) with no barrier in
+/// between". `other`: a thread of the same block, which accesses the place by instruction `number`.
+std::string clash_text(const Context& c, const CodeIndex& code, bool writes, std::uint64_t bytes,
+                       const std::string& place, std::uint32_t other, bool other_writes,
+                       std::uint32_t number);
 
 }  // namespace kbench::ptx

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "ptx/machine/heap.hpp"
+
 namespace kbench::ptx {
 namespace {
 
@@ -57,7 +59,23 @@ struct Shadow {
   return *reinterpret_cast<const volatile u32*>(at_address(address));
 }
 
+/// Blocks of the largest grids share numbers; 0 stands for no block.
+u32 number_of(const BlockOrdering& block) {
+  return static_cast<u32>((block.linear_index + 1) & kBlockMask);
+}
+
+OtherAccess in_block(const OtherThread& other, u32 number_of_chunk) {
+  return {true, other.thread, other.number.value_or(number_of_chunk), other.writes};
+}
+
 }  // namespace
+
+GlobalRaces::GlobalRaces(const Grid& grid, const CodeIndex& code)
+    : grid_(grid),
+      code_(code),
+      blocks_(u64{grid.launch->grid[0]} * grid.launch->grid[1] * grid.launch->grid[2]),
+      unique_(blocks_ < kBlockMask),
+      heap_(grid.program->heap ? reinterpret_cast<u64>(grid.program->heap->data()) : 0) {}
 
 ShadowPage* GlobalRaces::find(u64 page, bool make, PageCache& cache) {
   PageCache::Entry& entry = cache.entries[page % cache.entries.size()];
@@ -79,18 +97,11 @@ ShadowPage* GlobalRaces::find(u64 page, bool make, PageCache& cache) {
   return shadow;
 }
 
-u32 GlobalRaces::number_of(const Context& c) const {
-  const auto& grid = grid_.launch->grid;
-  const auto& at = c.block->index;
-  const u64 linear = (u64{at[2]} * grid[1] + at[1]) * grid[0] + at[0];
-  return static_cast<u32>((linear + 1) & kBlockMask);
-}
-
-void GlobalRaces::release(const Context& c, BlockOrdering& block) {
+void GlobalRaces::release(BlockOrdering& block) {
   if (block.device_epoch == kLastEpoch) return;
   ++block.device_epoch;
   const std::lock_guard lock(mutex_);
-  releases_[number_of(c)].push_back(++clock_);
+  releases_[number_of(block)].push_back(++clock_);
 }
 
 bool GlobalRaces::ordered(u32 block, u64 epoch, const BlockOrdering& now) {
@@ -106,7 +117,8 @@ void GlobalRaces::access(const LaneAccess& access, BlockOrdering& block, PageCac
   const bool writes = access.kind != Access::kRead;
   const bool strong = access.traits.strong;
   const Extent& extent = *access.c.extents[access.in.slot];
-  if (extent.writable && (!strong || access.traits.atomic)) {
+  const bool checked = extent.writable && extent.begin != heap_;
+  if (checked && (!strong || access.traits.atomic)) {
     const u64 end = access.address + access.bytes;
     for (u64 at = access.address / 4 * 4; at < end; at += 4) {
       ShadowPage* page = find(at / kPageBytes, writes, cache);
@@ -125,23 +137,35 @@ void GlobalRaces::access(const LaneAccess& access, BlockOrdering& block, PageCac
   if (writes && ((strong && (block.device_fenced || access.traits.releases)) ||
                  (!strong && block.device_fence_pending))) {
     block.device_fence_pending = false;
-    release(access.c, block);
+    if (blocks_ > 1) block.release_to_device(access.c.warp->index);
+    release(block);
   }
-  if (strong && access.kind != Access::kWrite) block.device_acquires = true;
+  if (!strong || access.kind == Access::kWrite) return;
+  block.device_acquires = true;
+  if (!access.traits.silent) block.device_learned = true;
+  if (blocks_ > 1) block.acquire_from_device(access.c.warp->index);
 }
 
 void GlobalRaces::read(const LaneAccess& access, BlockOrdering& block, const Place& place) {
-  std::atomic<u64>& word = place.page->words[place.word];
+  std::atomic<u64>& word = place.page->words[place.word].blocks;
   const u64 before = word.load(std::memory_order_relaxed);
   Shadow shadow = Shadow::of(before);
-  const u64 self = number_of(access.c);
+  const u64 self = number_of(block);
   const std::size_t chunk = place.word / 32;
+  const Extent& extent = *access.c.extents[access.in.slot];
   const bool other = shadow.writer != 0 && shadow.writer != self;
   if (other && (shadow.bytes & place.bytes) != 0 && !shadow.by_atomic && !shadow.many &&
       !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {
-    report(access.c, access.in, access.lane, *access.c.extents[access.in.slot], access.address,
-           access.bytes, false, static_cast<u32>(shadow.writer),
-           place.page->writers[chunk].load(std::memory_order_relaxed), true);
+    report(access.c, access.in, access.lane, extent, access.address, access.bytes, false,
+           {false, static_cast<u32>(shadow.writer),
+            place.page->writers[chunk].load(std::memory_order_relaxed), true});
+  }
+  if (unique_) {
+    const WordAccess now{access, block, static_cast<u32>(self), place.bytes};
+    if (const auto thread = check_read(now, place.page->words[place.word].threads)) {
+      report(access.c, access.in, access.lane, extent, access.address, access.bytes, false,
+             in_block(*thread, place.page->writers[chunk].load(std::memory_order_relaxed)));
+    }
   }
   const bool again = shadow.reader == self && shadow.read_epoch == block.device_epoch;
   shadow.read_bytes = place.bytes | (again ? shadow.read_bytes : 0);
@@ -154,9 +178,9 @@ void GlobalRaces::read(const LaneAccess& access, BlockOrdering& block, const Pla
 
 void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Place& place,
                         u64 address, std::vector<GlobalRewrite>& rewrites) {
-  std::atomic<u64>& word = place.page->words[place.word];
+  std::atomic<u64>& word = place.page->words[place.word].blocks;
   Shadow shadow = Shadow::of(word.load(std::memory_order_relaxed));
-  const u64 self = number_of(access.c);
+  const u64 self = number_of(block);
   const std::size_t chunk = place.word / 32;
   const Extent& extent = *access.c.extents[access.in.slot];
   const bool atomic = access.traits.atomic;
@@ -164,20 +188,29 @@ void GlobalRaces::write(const LaneAccess& access, BlockOrdering& block, const Pl
       (shadow.read_bytes & place.bytes) != 0 &&
       !ordered(static_cast<u32>(shadow.reader), shadow.read_epoch, block)) {
     report(access.c, access.in, access.lane, extent, access.address, access.bytes, true,
-           static_cast<u32>(shadow.reader),
-           place.page->readers[chunk].load(std::memory_order_relaxed), false);
+           {false, static_cast<u32>(shadow.reader),
+            place.page->readers[chunk].load(std::memory_order_relaxed), false});
   }
+  const auto rewrites_after = [&](const OtherAccess& other) {
+    rewrites.push_back({access.c.warp, &access.in, &extent, access.lane, address, place.bytes,
+                        load_word(address), other, access.address, access.bytes});
+  };
   const bool met = shadow.writer != 0 && shadow.writer != self && (shadow.bytes & place.bytes) != 0;
   // After an atomic counter, a block may know that others are done, even without a fence.
   const bool counted = shadow.by_atomic && (atomic || block.device_acquired != 0);
   bool many = false;
   if (met && !counted && !ordered(static_cast<u32>(shadow.writer), shadow.write_epoch, block)) {
-    rewrites.push_back({access.c.warp, &access.in, &extent, access.lane, address, place.bytes,
-                        load_word(address), static_cast<u32>(shadow.writer),
-                        place.page->writers[chunk].load(std::memory_order_relaxed), access.address,
-                        access.bytes});
+    rewrites_after({false, static_cast<u32>(shadow.writer),
+                    place.page->writers[chunk].load(std::memory_order_relaxed), true});
     // Unless the value is known to change, readers are not reported.
     many = true;
+  }
+  if (unique_) {
+    const WordAccess now{access, block, static_cast<u32>(self), place.bytes};
+    if (const auto thread = check_write(now, place.page->words[place.word].threads)) {
+      const auto& numbers = thread->writes ? place.page->writers : place.page->readers;
+      rewrites_after(in_block(*thread, numbers[chunk].load(std::memory_order_relaxed)));
+    }
   }
   if (shadow.writer == self && shadow.write_epoch == block.device_epoch) {
     shadow.bytes |= place.bytes;
@@ -203,31 +236,34 @@ void GlobalRaces::settle(Context& c, std::vector<GlobalRewrite>& rewrites) {
     }
     if (changed == 0) continue;
     report(c, *rewrite.in, rewrite.lane, *rewrite.extent, rewrite.address, rewrite.access_bytes,
-           true, rewrite.other_block, rewrite.other_number, true);
+           true, rewrite.other);
   }
   rewrites.clear();
 }
 
-void GlobalRaces::report(Context& c, const Instr& in, unsigned lane, const Extent& extent,
-                         u64 address, u64 bytes, bool writes, u32 other_block, u32 other_number,
-                         bool other_writes) {
-  Finding* entry = nullptr;
-  if (!note(c, in, FindingKind::kGlobalRace, 1U << lane, entry)) return;
+std::string GlobalRaces::describe_race(const Context& c, const std::string& place, u64 bytes,
+                                       bool writes, const OtherAccess& other) const {
+  if (other.same_block) {
+    return clash_text(c, code_, writes, bytes, place, other.by, other.writes, other.number);
+  }
   const auto& grid = grid_.launch->grid;
-  const u64 linear = u64{other_block} - 1;
-  const bool known = u64{grid[0]} * grid[1] * grid[2] < kBlockMask;
-  const std::string who = known
+  const u64 linear = u64{other.by} - 1;
+  const std::string who = unique_
                               ? fmt::format("block ({}, {}, {})", linear % grid[0],
                                             linear / grid[0] % grid[1], linear / grid[0] / grid[1])
                               : std::string("another block");
+  return fmt::format("{} {} bytes at {}, which {} {}{}, and nothing orders the two accesses",
+                     writes ? "writes" : "reads", bytes, place, who,
+                     other.writes ? "writes" : "reads", code_.source(*grid_.program, other.number));
+}
+
+void GlobalRaces::report(Context& c, const Instr& in, unsigned lane, const Extent& extent,
+                         u64 address, u64 bytes, bool writes, const OtherAccess& other) {
+  Finding* entry = nullptr;
+  if (!note(c, in, FindingKind::kGlobalRace, 1U << lane, entry)) return;
   const auto offset = static_cast<std::int64_t>(address - extent.begin);
-  describe(
-      c, in, lane,
-      fmt::format("{} {} bytes at {}, which {} {}{}, and nothing orders the two accesses",
-                  writes ? "writes" : "reads", bytes,
-                  place_text(extent.name, offset, extent.bytes, bytes), who,
-                  other_writes ? "writes" : "reads", code_.source(*grid_.program, other_number)),
-      *entry);
+  const std::string place = place_text(extent.name, offset, extent.bytes, bytes);
+  describe(c, in, lane, describe_race(c, place, bytes, writes, other), *entry);
   entry->region = extent.name;
   entry->offset_bytes = offset;
 }

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT
 #include "ptx/observe/races_shared.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cstring>
 
@@ -17,16 +15,17 @@ void join(WarpClock& to, const WarpClock& from) {
   for (std::size_t i = 0; i < from.size(); ++i) to[i] = std::max(to[i], from[i]);
 }
 
-std::string thread_text(const Context& c, std::uint32_t thread) {
-  const auto& block = c.grid->launch->block;
-  return fmt::format("thread ({}, {}, {})", thread % block[0], thread / block[0] % block[1],
-                     thread / block[0] / block[1]);
+std::uint64_t index_in_grid(const Block& block) {
+  const auto& grid = block.grid->launch->grid;
+  return (std::uint64_t{block.index[2]} * grid[1] + block.index[1]) * grid[0] + block.index[0];
 }
 
 }  // namespace
 
 BlockOrdering::BlockOrdering(const Block& block)
-    : warps_(block.warps.size()), words_((block.shared.size() + 3) / 4) {
+    : linear_index(index_in_grid(block)),
+      warps_(block.warps.size()),
+      words_((block.shared.size() + 3) / 4) {
   for (WarpState& warp : warps_) warp.known.assign(warps_.size(), 0);
 }
 
@@ -117,7 +116,7 @@ void BlockOrdering::shared(const LaneAccess& access, const CodeIndex& code) {
   const WarpState& warp = warps_[access.c.warp->index];
   now.time = warp.time;
   now.number = access.number;
-  now.thread = static_cast<std::uint16_t>(access.c.warp->index * kLanes + access.lane);
+  now.thread = static_cast<std::uint16_t>(access.thread());
   now.strong = access.traits.strong;
   const std::uint64_t end = access.address + access.bytes;
   for (std::uint64_t at = access.address / 4; at * 4 < end; ++at) {
@@ -195,16 +194,11 @@ void BlockOrdering::report(Context& c, const Instr& in, unsigned lane, const Cod
                            std::uint64_t bytes) const {
   Finding* entry = nullptr;
   if (!note(c, in, FindingKind::kSharedRace, 1U << lane, entry)) return;
-  const bool one_warp = other.thread / kLanes == c.warp->index;
-  describe(
-      c, in, lane,
-      fmt::format("{} {} bytes at {}, which {} {}{} with no {} in between",
-                  writes ? "writes" : "reads", bytes,
-                  place_text("shared memory", static_cast<std::int64_t>(offset),
-                             c.grid->shared_bytes, bytes),
-                  thread_text(c, other.thread), other_writes ? "writes" : "reads",
-                  code.source(*c.grid->program, other.number), one_warp ? "__syncwarp" : "barrier"),
-      *entry);
+  const std::string place =
+      place_text("shared memory", static_cast<std::int64_t>(offset), c.grid->shared_bytes, bytes);
+  describe(c, in, lane,
+           clash_text(c, code, writes, bytes, place, other.thread, other_writes, other.number),
+           *entry);
   entry->region = "shared memory";
   entry->offset_bytes = static_cast<std::int64_t>(offset);
 }

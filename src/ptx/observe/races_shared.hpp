@@ -46,12 +46,26 @@ class BlockOrdering final : public BlockObservation {
     if (!rewrites_.empty()) settle_now(c, code);
   }
 
+  /// The time of the running warp.
+  std::uint32_t time(const Context& c) const { return warps_[c.warp->index].time; }
+  /// True if an access of another thread of the block precedes this one.
+  bool precedes(std::uint32_t thread, std::uint32_t time, const LaneAccess& access) const {
+    const std::uint32_t warp = thread / kLanes, self = access.c.warp->index;
+    return warp == self ? time < warps_[self].time : warps_[self].known[warp] >= time;
+  }
+  /// A release to other blocks, and a read of what they may have released. Between the two, another
+  /// block may pass the order on from warp to warp of this block.
+  void release_to_device(unsigned warp) { release_to(device_, warp); }
+  void acquire_from_device(unsigned warp) { acquire(device_, warp); }
+
   // State for the races between blocks, see GlobalRaces.
+  const std::uint64_t linear_index;  ///< of the block in the grid
   std::uint32_t device_acquired = 0;
   std::uint8_t device_epoch = 0;
   bool device_fenced = false;
   bool device_fence_pending = false;  ///< no write since the last fence
   bool device_acquires = false;       ///< a strong read takes effect at the next instruction
+  bool device_learned = false;        ///< a strong read has returned a value
 
  private:
   void order(const Context& c, OrderTraits traits);
@@ -99,7 +113,8 @@ class BlockOrdering final : public BlockObservation {
 
   std::vector<WarpState> warps_;
   std::array<WarpClock, 16> barriers_;
-  WarpClock loose_;  ///< released to mbarriers, and to addresses beyond the table
+  WarpClock loose_;   ///< released to mbarriers, and to addresses beyond the table
+  WarpClock device_;  ///< released to other blocks
   std::unordered_map<std::uint64_t, WarpClock> places_;
   std::vector<Word> words_;
   std::vector<Rewrite> rewrites_;
