@@ -125,8 +125,11 @@ class Finder {
     samples_.insert(entry.real_path);
     if (place.problems.size() != 1) {
       // A helper beside the candidates' folders.
-      if (shown.extension() == ".py" && !entry.candidate.block &&
+      if (shown.extension() == ".py" && entry.candidate.reject_cause.empty() &&
+          !place.of_other_problem && !entry.candidate.block &&
           entry.candidate.source.find("ModelNew") == std::string::npos) {
+        if (first_unplaced_.empty()) first_unplaced_ = unplaced(place, shown);
+        samples_.erase(entry.real_path);
         found_.notes.push_back(fmt::format("{} defines no ModelNew, so it is not a candidate",
                                            as_utf8(shown.string())));
         return;

@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <stdexcept>
 
 #include "kbench/problem.hpp"
 
@@ -133,13 +134,38 @@ TEST(ExecutorChecks, RequireCleanRejectsARace) {
   EXPECT_FALSE(record.timing.has_value());
 }
 
+TEST(ExecutorChecks, AFlagWithoutAFindingCounts) {
+  Record checked = checked_with_race(Outcome::kCorrect);
+  checked.flags = {"read_clock"};
+  checked.findings.clear();
+  Record record = verdict_of_gpu(Outcome::kCorrect);
+  json details = json::object();
+  add_checked(checked, json::object(), true, record, details);
+  EXPECT_EQ(record.cause, "not_clean");
+  EXPECT_THAT(record.flags, Contains("read_clock"));
+}
+
+TEST(ExecutorChecks, AnErrorOfTheSinkIsThrown) {
+  const std::vector<Problem> problems;
+  ExecutorChecks checks(read_installation(std::filesystem::path(KBENCH_BIN_DIR) / "kbench.json"),
+                        EvalOptions{}, problems, -1,
+                        [](const Record&, const json&) { throw std::runtime_error("no disk"); });
+  Candidate unknown = kernel("a.cu", "");
+  unknown.problem = "none";  // its check fails, and its record is delivered nevertheless
+  checks.add(unknown, verdict_of_gpu(Outcome::kCorrect), json::object());
+  EXPECT_THROW(checks.finish(), std::runtime_error);
+}
+
 TEST(ExecutorChecks, OnlyCudaKernelsAreChecked) {
   const Record correct = verdict_of_gpu(Outcome::kCorrect);
   Candidate module = kernel("a.py", "import triton\n");
   module.kind = CandidateKind::kModule;
   EXPECT_FALSE(ExecutorChecks::takes(module, correct));
   module.source = "load_inline(cuda_sources=['__global__ void f() {}'])\n";
-  EXPECT_TRUE(ExecutorChecks::takes(module, correct));
+  EXPECT_FALSE(ExecutorChecks::takes(module, correct)) << "it built nothing";
+  Record built = correct;
+  built.compile.emplace();
+  EXPECT_TRUE(ExecutorChecks::takes(module, built));
   EXPECT_FALSE(ExecutorChecks::takes(module, verdict_of_gpu(Outcome::kCheat)));
 }
 

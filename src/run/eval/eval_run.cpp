@@ -193,7 +193,10 @@ void EvalRun::Impl::finish(run::DeviceQueue& device_queue, Prepared& prepared,
       prepare(prepared);
       prepare_other_sizes(prepared);
     }
-    observer.started(prepared.record);
+    {
+      const std::lock_guard lock(sink_mutex);
+      observer.started(prepared.record);
+    }
     device_queue.judge(prepared, following, details);
     for (auto& [name, other] : prepared.at_other_sizes) {
       if (prepared.record.outcome != Outcome::kCorrect) break;

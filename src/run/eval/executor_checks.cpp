@@ -8,6 +8,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/fd.hpp"
 #include "kbench/error.hpp"
 #include "record/flags.hpp"
 #include "run/schedule/failure_findings.hpp"
@@ -19,6 +20,8 @@ using nlohmann::json;
 
 /// Processors per check that runs at the same time, and the most of these checks.
 constexpr unsigned kCoresPerCheck = 4, kMostChecks = 8;
+/// If more records wait, judging waits for the checks.
+constexpr std::size_t kMostWaiting = 64;
 constexpr int kLowestPriority = 19;
 
 EvalOptions options_of_checks(EvalOptions options) {
@@ -35,17 +38,9 @@ EvalOptions options_of_checks(EvalOptions options) {
   options.stored = nullptr;
   options.baselines = {"eager"};
   options.jobs = 1;
+  options.reduce_sizes.when = ReduceSizesOptions::When::kOnCpu;
   if (options.call_limit_s <= 0) options.call_limit_s = kCheckedCallLimit_s;
   return options;
-}
-
-bool has_kernels(const Candidate& candidate) {
-  const auto defines = [](std::string_view text) {
-    return text.find("__global__") != std::string_view::npos;
-  };
-  return candidate.kind == CandidateKind::kKernel || defines(candidate.source) ||
-         std::ranges::any_of(candidate.files,
-                             [&](const auto& file) { return defines(file.second); });
 }
 
 /// A run without an observer.
@@ -89,18 +84,22 @@ void add_checked(const Record& checked, const json& checked_details, bool requir
     return;
   }
   record.checked_again = checked.findings.empty() ? "nothing_found" : "found";
-  if (checked.findings.empty()) return;
-  record.findings = checked.findings;
-  record.findings_count = checked.findings_count;
-  if (const auto found = checked_details.find("findings"); found != checked_details.end())
-    details["findings"] = *found;
+  // Not each flag has a finding: the executor only knows that a clock was read.
   for (const std::string& flag : checked.flags) {
     const FlagRow* const row = find_flag(flag);
     if (row != nullptr && row->is_unclean &&
         std::ranges::find(record.flags, flag) == record.flags.end())
       record.flags.push_back(flag);
   }
-  if (record.outcome != Outcome::kCorrect) record.message += finding_words(record.findings.front());
+  if (!checked.findings.empty()) {
+    record.findings = checked.findings;
+    put_likeliest_first(record.findings);
+    record.findings_count = checked.findings_count;
+    if (const auto found = checked_details.find("findings"); found != checked_details.end())
+      details["findings"] = *found;
+    if (record.outcome != Outcome::kCorrect)
+      record.message += finding_words(record.findings.front());
+  }
   if (require_clean) reject_unclean(record);
 }
 
@@ -115,6 +114,11 @@ ExecutorChecks::ExecutorChecks(Installation installation, const EvalOptions& opt
       deliver_(std::move(deliver)) {}
 
 ExecutorChecks::~ExecutorChecks() {
+  {
+    // After an error of the run nobody waits for checks.
+    const std::lock_guard lock(mutex_);
+    abandoned_ = true;
+  }
   try {
     finish();
   } catch (...) {
@@ -127,59 +131,72 @@ bool ExecutorChecks::takes(const Candidate& candidate, const Record& record) {
                         record.outcome == Outcome::kMismatch ||
                         record.outcome == Outcome::kNondeterministic ||
                         (record.outcome == Outcome::kCrash && record.stage != Stage::kLoad);
-  return may_race && has_kernels(candidate);
+  // Builds, and not words of the source, show that a module has CUDA kernels.
+  return may_race && (candidate.kind != CandidateKind::kModule || record.compile.has_value());
 }
 
 void ExecutorChecks::add(const Candidate& candidate, Record record, json details) {
-  const std::lock_guard lock(mutex_);
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [this] { return waiting_.size() < kMostWaiting || fault_; });
+  if (fault_) std::rethrow_exception(fault_);
   waiting_.push_back({candidate, std::move(record), std::move(details)});
   const unsigned most =
       std::clamp(std::thread::hardware_concurrency() / kCoresPerCheck, 1U, kMostChecks);
-  if (threads_.size() < std::min<std::size_t>(most, waiting_.size()))
-    threads_.emplace_back([this] { serve(); });
-  changed_.notify_one();
+  if (idle_ < waiting_.size() && threads_.size() < most) threads_.emplace_back([this] { serve(); });
+  changed_.notify_all();
 }
 
 std::optional<ExecutorChecks::Waiting> ExecutorChecks::take() {
   std::unique_lock lock(mutex_);
+  ++idle_;
   changed_.wait(lock, [this] { return closed_ || !waiting_.empty(); });
+  --idle_;
   if (waiting_.empty()) return std::nullopt;
   Waiting next = std::move(waiting_.front());
   waiting_.pop_front();
+  changed_.notify_all();
   return next;
+}
+
+void ExecutorChecks::deliver(Waiting done) {
+  try {
+    deliver_(std::move(done.record), std::move(done.details));
+  } catch (...) {
+    const std::lock_guard lock(mutex_);
+    if (!fault_) fault_ = std::current_exception();
+    changed_.notify_all();
+  }
 }
 
 void ExecutorChecks::serve() {
   // On Linux this is the priority of the calling thread, which its children inherit.
   setpriority(PRIO_PROCESS, 0, kLowestPriority);
   std::optional<Waiting> current;
-  const auto deliver = [&] {
-    Waiting done = std::move(*std::exchange(current, std::nullopt));
-    deliver_(std::move(done.record), std::move(done.details));
-  };
+  std::string why;
   try {
-    try {
-      NoObserver observer;
-      EvalRun run(installation_, options_, observer, cancel_fd_);
-      const auto next = [&]() -> std::optional<Candidate> {
-        current = take();
-        return current ? std::optional(current->candidate) : std::nullopt;
-      };
-      run.run_stream(problems_, next, [&](const Record& checked, const json& checked_details) {
-        add_checked(checked, checked_details, require_clean_, current->record, current->details);
-        deliver();
-      });
-    } catch (const std::exception& error) {
-      if (current) current->details["executor_check"] = error.what();
-    }
-    // Records outlive a check that cannot run, or was cancelled.
-    do {
-      if (current) deliver();
-    } while ((current = take()));
-  } catch (...) {
-    const std::lock_guard lock(mutex_);
-    if (!fault_) fault_ = std::current_exception();
+    NoObserver observer;
+    EvalRun run(installation_, options_, observer, cancel_fd_);
+    const auto next = [&]() -> std::optional<Candidate> {
+      current = take();
+      const std::lock_guard lock(mutex_);
+      return current && !abandoned_ ? std::optional(current->candidate) : std::nullopt;
+    };
+    run.run_stream(problems_, next, [&](const Record& checked, const json& checked_details) {
+      Waiting done = std::move(*std::exchange(current, std::nullopt));
+      add_checked(checked, checked_details, require_clean_, done.record, done.details);
+      deliver(std::move(done));
+    });
+  } catch (const std::exception& error) {
+    why = error.what();
   }
+  // Candidates whose check was cancelled have no record, so a resumed run judges them again. If
+  // checks cannot run, the verdicts stay.
+  do {
+    if (!current || is_readable(cancel_fd_)) continue;
+    current->record.checked_again = "unfinished";
+    if (!why.empty()) current->details["executor_check"] = why;
+    deliver(std::move(*std::exchange(current, std::nullopt)));
+  } while ((current = take()));
 }
 
 void ExecutorChecks::finish() {
@@ -189,8 +206,7 @@ void ExecutorChecks::finish() {
   }
   changed_.notify_all();
   for (std::thread& thread : std::exchange(threads_, {})) thread.join();
-  if (const std::exception_ptr fault = std::exchange(fault_, nullptr))
-    std::rethrow_exception(fault);
+  if (fault_) std::rethrow_exception(fault_);
 }
 
 }  // namespace kbench::run

@@ -22,14 +22,16 @@ class ExecutorChecks {
   /// outlive the checks. `deliver` takes the records, from several threads at once.
   ExecutorChecks(Installation installation, const EvalOptions& options,
                  const std::vector<Problem>& problems, int cancel_fd, EvalRun::Sink deliver);
-  /// Delivers all records that still wait.
+  /// Delivers all records that still wait, without a check.
   ~ExecutorChecks();
 
   /// True if the executor can add to this verdict.
   static bool takes(const Candidate& candidate, const Record& record);
-  /// Checks the candidate, and then delivers its record.
+  /// Checks the candidate, and then delivers its record. Waits if many records wait already. Throws
+  /// an error of `deliver`, also of an earlier record.
   void add(const Candidate& candidate, Record record, nlohmann::json details);
-  /// Waits until all records are delivered. Throws an error of `deliver`.
+  /// Waits until all records are delivered. Throws an error of `deliver`. If the run is cancelled,
+  /// unchecked records are dropped.
   void finish();
 
  private:
@@ -41,6 +43,7 @@ class ExecutorChecks {
 
   void serve();
   std::optional<Waiting> take();
+  void deliver(Waiting done);
 
   const Installation installation_;
   EvalOptions options_;
@@ -51,7 +54,8 @@ class ExecutorChecks {
   std::mutex mutex_;  ///< guards all below
   std::condition_variable changed_;
   std::deque<Waiting> waiting_;
-  bool closed_ = false;
+  bool closed_ = false, abandoned_ = false;
+  std::size_t idle_ = 0;  ///< threads that wait for a record
   std::exception_ptr fault_;
   std::vector<std::thread> threads_;
 };

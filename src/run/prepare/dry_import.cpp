@@ -85,7 +85,7 @@ bool DryImports::takes_too_long(StartedCandidate& process) const {
     used += std::chrono::duration_cast<milliseconds>(std::chrono::steady_clock::now() - start);
     if (processor_seconds(process.pid()) > kMostProcessorSeconds) return false;
   }
-  return true;
+  return used >= limit_;  // else the run is cancelled
 }
 
 DryImported DryImports::run(CandidateJob job, std::uint64_t ticket) {

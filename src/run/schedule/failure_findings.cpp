@@ -41,6 +41,12 @@ std::vector<Finding> findings_from(const json& array) {
 
 }  // namespace
 
+void put_likeliest_first(std::vector<Finding>& findings) {
+  std::ranges::stable_sort(findings, {}, [](const Finding& finding) {
+    return is_fault(finding) ? 0 : 1 + rank_of(finding);
+  });
+}
+
 std::string finding_words(const Finding& finding) {
   const std::size_t rank = rank_of(finding);
   if (rank == kKinds.size()) return {};
@@ -66,9 +72,7 @@ void take_findings(JudgeAnswer answer, Record& record, json& details) {
     // A fault of this call is not the cause of the outcome.
     if (!is_fault(found) && !is_known) findings.push_back(found);
   }
-  std::ranges::stable_sort(findings, {}, [](const Finding& finding) {
-    return is_fault(finding) ? 0 : 1 + rank_of(finding);
-  });
+  put_likeliest_first(findings);
   if (findings.size() > kMaxFindings) findings.resize(kMaxFindings);
   for (const std::string_view flag : answer.record.flags)
     if (std::ranges::find(kKinds, flag, &KindRow::kind) != kKinds.end() &&

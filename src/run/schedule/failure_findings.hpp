@@ -19,6 +19,9 @@ inline constexpr double kCheckedCallLimit_s = 10;
 /// all of them.
 bool may_have_findings(const Record& record, const EvalOptions& options);
 
+/// Sorts by how likely a finding is the cause of a wrong answer; faults come first.
+void put_likeliest_first(std::vector<Finding>& findings);
+
 /// What a finding says of its kernel: "; in reduce threads race for shared memory (0.cu:12)". Empty
 /// for a fault.
 std::string finding_words(const Finding& finding);

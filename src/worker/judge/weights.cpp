@@ -162,7 +162,9 @@ void Evaluation::check_weights_read(std::size_t slot) {
       call(slot);
       const auto again = copy_outputs(slot);
       for (std::size_t i = 0; i < wrong.size(); ++i) {
-        if (!same_bits(wrong[i], again[i]))
+        const double tolerance = set.expected_outputs().at(i).allowed(
+            tolerance_for(problem_.options().precision, wrong[i].scalar_type()));
+        if (compare(wrong[i], again[i], tolerance).wrong_elements > 0)
           throw CandidateFailure{
               Outcome::kNondeterministic, "repeated_call",
               fmt::format("right in the trials, then {} elements are wrong, and others in two "
