@@ -131,7 +131,7 @@ struct Fault : Site {
 enum class Sanitize : std::uint8_t {
   kNone,    ///< bounds and alignment only
   kMemory,  ///< also reads of undefined memory, and barriers that not all threads execute together
-  kAll,     ///< also races on shared memory, and on global memory between blocks
+  kAll,     ///< also races of threads and of blocks on shared and global memory
 };
 
 enum class FindingKind : std::uint8_t {
@@ -139,7 +139,7 @@ enum class FindingKind : std::uint8_t {
   kUninitialized,      ///< a read of memory that was never written
   kBarrierDivergence,  ///< lanes of a warp arrived at a barrier apart, or threads went around it
   kSharedRace,  ///< two threads of a block without a barrier between them, and at least one writes
-  kGlobalRace,  ///< two blocks in no defined order, and at least one writes
+  kGlobalRace,  ///< two threads or blocks in no defined order, and at least one writes
 };
 
 /// One observation of a sanitizer at one instruction. A launch continues after all but a fault.

@@ -184,6 +184,23 @@ extern "C" __global__ void tiles(float* y) {
   tile.sync();
   y[threadIdx.x] = v;
 }
+extern "C" __global__ void after_atomics(int* counts, int* y, int n) {
+  __threadfence();
+  for (int i = 0; i < n; ++i) atomicAdd(&counts[threadIdx.x], 1);
+  y[blockIdx.x] += threadIdx.x + 1;                                   // line 177
+}
+extern "C" __global__ void flag_of_a_lane(int* data, int* flags, int* y, int lane, int fence) {
+  if (threadIdx.x < 32) {
+    data[threadIdx.x] = threadIdx.x + 1;                              // line 181
+    if (fence) __threadfence();
+    atomicExch(&flags[threadIdx.x], 1);
+  } else if (threadIdx.x == 32) {
+    while (atomicAdd(&flags[lane], 0) == 0) { }
+    __threadfence();
+    *y = data[lane];                                                  // line 187
+    flags[lane] = 0;
+  }
+}
 )";
 
 class ThreadRaces : public WithModule<kSource> {
@@ -193,10 +210,10 @@ class ThreadRaces : public WithModule<kSource> {
 
   static Result run(const std::string& kernel, unsigned blocks, unsigned threads,
                     std::vector<std::vector<std::byte>> values, const std::vector<Region>& regions,
-                    std::uint64_t seed = 0) {
+                    std::uint64_t seed = 0, unsigned host_threads = 1) {
     Options options;
     options.sanitize = Sanitize::kAll;
-    options.threads = 1;
+    options.threads = host_threads;
     options.schedule_seed = seed;
     Result result = kbench::ptx::launch(
         *module_, regions, launch_of(kernel, blocks, threads, std::move(values)), options);
@@ -351,6 +368,47 @@ TEST_F(ThreadRaces, flags_that_pass_data_on) {
         IsEmpty());
     EXPECT_EQ(y[0], 5);
   }
+}
+
+TEST_F(ThreadRaces, many_atomics_hide_no_race) {
+  for (const unsigned blocks : {1U, 4U}) {
+    Buffer<int> counts("scratch counts", 64), y("output y", 4);
+    expect_race(run("after_atomics", blocks, 64, arguments(counts.data(), y.data(), 3000),
+                    {counts.region(), y.region()}),
+                FindingKind::kGlobalRace, 177, 177);
+  }
+}
+
+TEST_F(ThreadRaces, each_lane_of_an_atomic_releases) {
+  for (const std::uint64_t seed : kSeeds) {
+    for (const int lane : {0, 5, 31}) {
+      Buffer<int> data("scratch data", 32), flags("scratch flags", 32), y("output y", 1);
+      const auto got = [&](int fence) {
+        return run("flag_of_a_lane", 1, 64,
+                   arguments(data.data(), flags.data(), y.data(), lane, fence),
+                   {data.region(), flags.region(), y.region()}, seed);
+      };
+      EXPECT_THAT(messages(got(1)), IsEmpty());
+      EXPECT_EQ(y[0], lane + 1);
+      data = Buffer<int>("scratch data", 32);
+      flags = Buffer<int>("scratch flags", 32);
+      expect_race(got(0), FindingKind::kGlobalRace, 181, 187);
+    }
+  }
+}
+
+TEST_F(ThreadRaces, several_host_threads) {
+  Buffer<float> x("input x", 128, 1.0F), part("scratch part", 1024), y("output y", 64);
+  Buffer<int> count("scratch count", 1);
+  const std::vector<Region> regions{x.region(false), part.region(), count.region(), y.region()};
+  const auto got = [&](const char* kernel, unsigned blocks, unsigned threads, auto... values) {
+    return run(kernel, blocks, threads, arguments(values...), regions, 0, 4);
+  };
+  EXPECT_THAT(messages(got("last_block", 16, 64, x.data(), part.data(), count.data(), y.data())),
+              IsEmpty());
+  EXPECT_THAT(messages(got("block_sum", 8, 128, part.data(), 1)), IsEmpty());
+  expect_race(got("block_sum", 8, 128, part.data(), 0), FindingKind::kGlobalRace, 33, 33);
+  expect_race(got("warps_add", 4, 128, x.data(), y.data()), FindingKind::kGlobalRace, 5, 5);
 }
 
 TEST_F(ThreadRaces, locks_in_a_block) {

@@ -119,6 +119,14 @@ Record of_file(const std::string& file, int sample, bool is_correct) {
   Record record = is_correct ? timed("level1/1_A", 0.01) : samples::mismatch("alpha", "level1/1_A");
   record.sample = sample;
   record.candidate = file;
+  record.candidate_hash = "code of " + file;
+  return record;
+}
+
+/// The same with the code of another file.
+Record renamed(const std::string& old, const std::string& file, int sample) {
+  Record record = of_file(old, sample, true);
+  record.candidate = file;
   return record;
 }
 
@@ -168,10 +176,6 @@ TEST(ComparisonPairs, OfOtherSamplesHaveOneNumber) {
                        run_of({of_file("k/1_A/a.cu", 0, true), of_file("k/1_A/new.cu", 1, true)})),
               ElementsAre("k/1_A/a.cu → k/1_A/a.cu", "k/1_A/old.cu → k/1_A/new.cu"))
       << "a renamed file";
-  EXPECT_THAT(pairs_of(run_of({of_file("k/1_A/a.cu", 0, true), of_file("k/1_A/a.cu", 1, false)}),
-                       run_of({of_file("k/1_A/b.cu", 0, true), of_file("k/1_A/a.cu", 1, true)})),
-              ElementsAre("k/1_A/a.cu → k/1_A/b.cu", "k/1_A/a.cu → k/1_A/a.cu"))
-      << "a path that is not unique";
   const auto streamed = [](const char* id, int sample) {
     Record record = of_file(id, sample, true);
     record.source = DetailsRef{};
@@ -181,6 +185,31 @@ TEST(ComparisonPairs, OfOtherSamplesHaveOneNumber) {
                        run_of({streamed("line 2", 0), streamed("line 1", 1)})),
               ElementsAre("line 1 → line 2", "line 2 → line 1"))
       << "standard input has no files";
+}
+
+TEST(ComparisonPairs, OfRenamedFilesHaveTheSameCode) {
+  EXPECT_THAT(
+      pairs_of(
+          run_of({of_file("a.cu", 0, true), of_file("b.cu", 1, true), of_file("c.cu", 2, true)}),
+          run_of({of_file("b.cu", 0, true), of_file("c.cu", 1, true), renamed("a.cu", "d.cu", 2)})),
+      ElementsAre("a.cu → d.cu", "b.cu → b.cu", "c.cu → c.cu"));
+  EXPECT_THAT(pairs_of(run_of({of_file("a.cu", 0, true), of_file("c.cu", 1, true)}),
+                       run_of({of_file("b.cu", 0, false), of_file("c.cu", 1, true),
+                               renamed("a.cu", "z.cu", 2)})),
+              ElementsAre("a.cu → z.cu", "c.cu → c.cu", "b.cu alone"));
+}
+
+TEST(ComparisonPairs, OfAFileWithTwoNumbersHaveItsNewestRecord) {
+  const RunFile before =
+      run_of({of_file("a.cu", 0, true), of_file("b.cu", 1, true), of_file("c.cu", 2, true)});
+  // a.cu was removed before a resume.
+  RunFile after = before;
+  for (const Record& record : {of_file("b.cu", 0, false), of_file("c.cu", 1, true)})
+    after.records.push_back(record);
+  EXPECT_THAT(pairs_of(before, after),
+              ElementsAre("b.cu → b.cu broken", "c.cu → c.cu", "a.cu alone"));
+  EXPECT_THAT(pairs_of(after, run_of({of_file("b.cu", 0, true), of_file("c.cu", 1, true)})),
+              ElementsAre("b.cu → b.cu", "c.cu → c.cu"));
 }
 
 TEST(ComparisonPairs, WaitForAFileThatIsNotJudgedYet) {
@@ -196,6 +225,7 @@ TEST(ComparisonPairs, LeaveOutWhatDidNotChange) {
   after.headers[0].options["unchanged"] = {"k/1_A/row.cu"};
   EXPECT_THAT(pairs_of(before, after),
               ElementsAre("k/1_A/row.cu unchanged", "k/1_A/a_new.cu alone"));
+  EXPECT_THAT(pairs_of(after, before), ElementsAre("k/1_A/a_new.cu alone", "k/1_A/row.cu alone"));
 }
 
 TEST(Comparison, ARegressionIsBrokenOrSlowerByMoreThanTheGate) {

@@ -12,6 +12,7 @@ namespace kbench {
 namespace {
 
 using testing::ElementsAre;
+using testing::EndsWith;
 using testing::HasSubstr;
 using testing::IsEmpty;
 using testing::SizeIs;
@@ -166,6 +167,23 @@ TEST(FailOnGate, DoesNotMissWhatDidNotChange) {
   EXPECT_THAT(held(run, older, "new-failure"), ElementsAre(HasSubstr("no longer planned")));
   run.headers[0].options["unchanged"] = {older.records[1].candidate};
   EXPECT_THAT(held(run, older, "new-failure"), IsEmpty());
+  RunFile only_new = samples::run_of({samples::timed("level1/3_C", 0.01)});
+  only_new.headers[0].options["unchanged"] = {older.records[0].candidate,
+                                              older.records[1].candidate};
+  for (const char* argument : {"new-failure", "regression"})
+    EXPECT_THAT(held(only_new, older, argument), IsEmpty());
+}
+
+TEST(FailOnGate, NamesFilesThatSayMoreThanANumber) {
+  Record record = samples::mismatch("alpha", "level1/1_A");
+  record.outcome = Outcome::kCheat;
+  const auto shown = [&](const char* candidate) {
+    record.candidate = candidate;
+    return sentences_of(build_report(samples::run_of({record}), {}), gate("cheat"), nullptr).at(0);
+  };
+  EXPECT_THAT(shown("k/resample_fast.cu"), EndsWith("alpha 0 (resample_fast.cu)"));
+  for (const char* plain : {"k/0.cu", "k/level_1_problem_1_sample_0_kernel.py", "v1.5"})
+    EXPECT_THAT(shown(plain), EndsWith("alpha 0")) << plain;
 }
 
 TEST(FailOnGate, SaysWhatItCouldNotCompare) {

@@ -42,6 +42,7 @@ const Problem& problem_named(const std::string& name, const std::vector<Problem>
   }
   if (found != nullptr) return *found;
   std::vector<std::string> names;
+  names.reserve(problems.size());
   for (const auto& problem : problems) names.push_back(problem.key);
   constexpr std::size_t kMostNamed = 5;
   throw UsageError(fmt::format("the run has no problem \"{}\"{}", name,

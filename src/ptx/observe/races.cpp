@@ -28,6 +28,7 @@ class RaceObserver final : public Observer {
   void instruction(Context& c, const Instr& in) override {
     BlockOrdering& block = ordering(c);
     settle(c, block);
+    block.device_released = false;
     if (block.device_acquires) {
       block.device_acquires = false;
       global_.acquire(block);

@@ -98,7 +98,9 @@ ShadowPage* GlobalRaces::find(u64 page, bool make, PageCache& cache) {
 }
 
 void GlobalRaces::release(BlockOrdering& block) {
-  if (block.device_epoch == kLastEpoch) return;
+  // The first lane's release includes all that the other lanes did before this instruction.
+  if (block.device_released || block.device_epoch == kLastEpoch) return;
+  block.device_released = true;
   ++block.device_epoch;
   const std::lock_guard lock(mutex_);
   releases_[number_of(block)].push_back(++clock_);

@@ -33,7 +33,7 @@ void BlockOrdering::release_to(WarpClock& clock, unsigned warp) {
   WarpState& state = warps_[warp];
   join(clock, state.known);
   clock[warp] = std::max(clock[warp], state.time);
-  ++state.time;
+  state.released = true;
 }
 
 void BlockOrdering::acquire(const WarpClock& clock, unsigned warp) {
@@ -46,8 +46,8 @@ void BlockOrdering::order(const Context& c, OrderTraits traits) {
     warp.acquires = false;
     acquire(loose_, c.warp->index);
   }
-  if (warp.meets) {
-    warp.meets = false;
+  if (warp.meets || warp.released) {
+    warp.meets = warp.released = false;
     ++warp.time;
   }
   if (traits.warp_sync || traits.collective) ++warp.time;
@@ -114,7 +114,8 @@ void BlockOrdering::shared(const LaneAccess& access, const CodeIndex& code) {
   synchronize(access, access.address);
   Past now;
   const WarpState& warp = warps_[access.c.warp->index];
-  now.time = warp.time;
+  // A plain write is not part of the release that it makes.
+  now.time = warp.time + (warp.released && !access.traits.strong ? 1 : 0);
   now.number = access.number;
   now.thread = static_cast<std::uint16_t>(access.thread());
   now.strong = access.traits.strong;

@@ -17,8 +17,9 @@ using WarpClock = std::vector<std::uint32_t>;
 /// Accesses of one block's threads, and their order.
 ///
 /// Each warp has a time. It advances when lanes of the warp meet, and when the warp releases its
-/// accesses: at barriers, and at strong writes after a fence. An access precedes another warp's
-/// accesses once that warp has acquired a later time of the first warp.
+/// accesses: at barriers, and at strong writes after a fence. All lanes of an instruction release
+/// the same time. An access precedes another warp's accesses once that warp has acquired its time
+/// or a later one of the first warp.
 class BlockOrdering final : public BlockObservation {
  public:
   explicit BlockOrdering(const Block& block);
@@ -27,7 +28,7 @@ class BlockOrdering final : public BlockObservation {
   /// instruction.
   void instruction(const Context& c, OrderTraits traits) {
     const WarpState& warp = warps_[c.warp->index];
-    if (warp.acquires || warp.meets || !traits.plain()) order(c, traits);
+    if (warp.acquires || warp.meets || warp.released || !traits.plain()) order(c, traits);
   }
   /// Warps arrive at a barrier, and continue when it completes.
   void arrives(const Context& c, unsigned id);
@@ -64,6 +65,7 @@ class BlockOrdering final : public BlockObservation {
   std::uint8_t device_epoch = 0;
   bool device_fenced = false;
   bool device_fence_pending = false;  ///< no write since the last fence
+  bool device_released = false;       ///< the current instruction has released
   bool device_acquires = false;       ///< a strong read takes effect at the next instruction
   bool device_learned = false;        ///< a strong read has returned a value
 
@@ -86,7 +88,8 @@ class BlockOrdering final : public BlockObservation {
   struct WarpState {
     std::uint32_t time = 1;
     bool fenced = false, fence_pending = false;
-    bool acquires = false, meets = false;  ///< take effect at its next instruction
+    // These take effect at its next instruction.
+    bool acquires = false, meets = false, released = false;
     WarpClock known;
   };
   /// A write to a word that another thread has written: a race if it changes the value.

@@ -67,6 +67,18 @@ std::vector<std::string> unmatched_names(const ComparedView& view, bool planned)
   return names;
 }
 
+/// True if the other run left out the base's right samples as unchanged, so they need no
+/// comparison.
+bool is_base_unchanged(const ComparedView& view) {
+  bool any = false;
+  for (const UnmatchedSample& sample : view.pair.unmatched) {
+    if (!sample.in_base) continue;
+    if (!sample.unchanged && is_right(view.base().run.records[sample.record])) return false;
+    any |= sample.unchanged;
+  }
+  return any;
+}
+
 }  // namespace
 
 std::vector<std::string> unjudged_names(const ComparedView& view) {
@@ -84,6 +96,7 @@ std::vector<std::string> gone_names(const ComparedView& view) {
 
 std::string why_nothing_compared(const ComparedView& view, bool by_time) {
   const auto& samples = view.pair.samples;
+  if (samples.empty() && is_base_unchanged(view)) return {};
   if (samples.empty())
     return fmt::format("the two runs have no sample in common ({} there, {} here)",
                        models_of(view.base().run), models_of(view.other().run));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <tuple>
 #include <unordered_map>
 #include <unordered_set>
@@ -76,22 +77,51 @@ const JudgedSample* numbered(const Samples& samples, int number,
   return is_free ? *found : nullptr;
 }
 
+/// Adds the pairs of renamed files: files without a counterpart that have equal code.
+void pair_renamed(const RunSamples& base, const Files& of_base, const RunSamples& other,
+                  const Files& of_other, Pairs& pairs) {
+  if (pairs.size() == of_base.size() || pairs.size() == of_other.size()) return;
+  std::unordered_set<const JudgedSample*> taken;
+  for (const auto& [sample, counterpart] : pairs) taken.insert(counterpart);
+  std::multimap<std::string_view, const JudgedSample*> by_code;
+  for (const auto& [sample, path] : of_other)
+    if (!taken.contains(sample)) by_code.emplace(other.code(*sample), sample);
+  for (const auto& [sample, path] : of_base) {
+    const std::string_view code = base.code(*sample);
+    if (code.empty() || pairs.contains(sample)) continue;
+    const auto found = by_code.lower_bound(code);
+    if (found == by_code.end() || found->first != code) continue;
+    pairs.emplace(sample, found->second);
+    by_code.erase(found);
+  }
+}
+
+/// True if the two samples of one number may be paired by it.
+bool may_share_number(const RunSamples& base, const JudgedSample& sample, const RunSamples& other,
+                      const JudgedSample& counterpart) {
+  const std::string_view file = base.file(sample), other_file = other.file(counterpart);
+  if (other.has_unchanged(file) || base.has_unchanged(other_file)) return false;
+  return file.empty() || other_file.empty() ||
+         (!base.awaits(sample.first) && !other.awaits(sample.first));
+}
+
 /// Adds the counterparts of the base's samples of one problem and model.
 void pair_beside(const RunSamples& base, const Samples& of_base, const RunSamples& other,
                  const Samples& of_other, Samples& counterparts) {
-  const Pairs pairs = pair_files(files_of(base, of_base, other), files_of(other, of_other, base));
+  const Files files = files_of(base, of_base, other), other_files = files_of(other, of_other, base);
+  Pairs pairs = pair_files(files, other_files);
+  const SampleKey& key = of_base.front()->first;
+  const bool all_paired = pairs.size() == files.size();
+  if (!all_paired && !base.awaits(key) && !other.awaits(key))
+    pair_renamed(base, files, other, other_files, pairs);
   std::unordered_set<const JudgedSample*> taken;
   for (const auto& [sample, counterpart] : pairs) taken.insert(counterpart);
   for (const JudgedSample* sample : of_base) {
     const auto pair = pairs.find(sample);
     const JudgedSample* found =
         pair != pairs.end() ? pair->second : numbered(of_other, sample->first.sample, taken);
-    if (pair == pairs.end() && found != nullptr) {
-      const std::string_view file = base.file(*sample);
-      const bool may_come = !file.empty() && !other.file(*found).empty() &&
-                            (base.awaits(sample->first) || other.awaits(sample->first));
-      if (may_come || other.has_unchanged(file)) found = nullptr;
-    }
+    if (pair == pairs.end() && found != nullptr && !may_share_number(base, *sample, other, *found))
+      found = nullptr;
     counterparts.push_back(found);
   }
 }
@@ -109,9 +139,20 @@ bool SampleKey::operator<(const SampleKey& other) const {
 
 RunSamples::RunSamples(const RunFile& run, const std::pair<Interned, Interned>* renamed)
     : run_(run), renamed_(renamed), unchanged_(unchanged_candidates(run)) {
+  std::unordered_map<std::string_view, const Record*> newest;  // by file
+  for (const Record& record : run.records)
+    if (!record.source && !record.candidate.empty()) newest[record.candidate] = &record;
   for (std::size_t i = 0; i < run.records.size(); ++i) {
     const Record& record = run.records[i];
-    auto& known = verdicts_[key_of(record.problem, record.model, record.sample)];
+    SampleKey key = key_of(record.problem, record.model, record.sample);
+    const auto last = newest.find(record.candidate);
+    if (last != newest.end() && !record.source && last->second->problem == record.problem &&
+        last->second->model == record.model && last->second->sample != record.sample) {
+      // A file before it came or went, and then the run was resumed.
+      if (last->second->sample < record.sample) left_.insert(key);
+      key.sample = last->second->sample;
+    }
+    auto& known = verdicts_[key];
     // If the sample was changed and run again, the last verdict is used.
     std::erase_if(known, [&](std::size_t earlier) {
       const Record& before = run.records[earlier];
@@ -137,6 +178,10 @@ std::string_view RunSamples::file(const JudgedSample& sample) const {
   return is_one ? std::string_view(first.candidate) : std::string_view();
 }
 
+std::string_view RunSamples::code(const JudgedSample& sample) const {
+  return run_.records[sample.second.back()].candidate_hash;
+}
+
 std::vector<const JudgedSample*> RunSamples::beside(const SampleKey& key) const {
   std::vector<const JudgedSample*> samples;
   for (auto sample = verdicts_.lower_bound({key.problem, key.model, kFirst});
@@ -150,7 +195,7 @@ bool RunSamples::awaits(const SampleKey& key) const {
     open_.emplace();
     for (const ManifestEntry& entry : run_.manifest) {
       const SampleKey planned = key_of(entry.problem, entry.model, entry.sample);
-      if (!verdicts_.contains(planned)) open_->insert(planned);
+      if (!verdicts_.contains(planned) && !left_.contains(planned)) open_->insert(planned);
     }
   }
   const auto next = open_->lower_bound({key.problem, key.model, kFirst});

@@ -39,6 +39,8 @@ class RunSamples {
   const Verdicts& verdicts() const { return verdicts_; }
   /// The path of the sample's candidate; empty if it has none, or if its records have several.
   std::string_view file(const JudgedSample& sample) const;
+  /// The hash of the sample's code; empty if it is unknown.
+  std::string_view code(const JudgedSample& sample) const;
   /// The judged samples of the key's problem and model, by number.
   std::vector<const JudgedSample*> beside(const SampleKey& key) const;
   /// True if a planned sample of the key's problem and model has no record.
@@ -53,17 +55,18 @@ class RunSamples {
 
   const RunFile& run_;
   const std::pair<Interned, Interned>* renamed_;
-  Verdicts verdicts_;
+  Verdicts verdicts_;         ///< a file has the number of its newest record
+  std::set<SampleKey> left_;  ///< planned samples whose file has a lower number since a resume
   std::set<std::string> unchanged_;
   mutable std::optional<std::set<SampleKey>> open_;  ///< samples without a record; made when needed
 };
 
 /// The sample of the other run for each of base.verdicts(), in their order; null: it has none.
 /// Samples of one problem and model are paired by their candidates' files: by file names, with as
-/// many folders before them as it takes until no two files of a run have the same. All others are
-/// paired by their numbers. A file is not paired by number while a file of that problem and model
-/// waits for its verdict, because that one may be its counterpart; nor if the other run left it out
-/// as unchanged.
+/// many folders before them as it takes until no two files of a run have the same. Files that are
+/// left are paired by equal code, all other samples by their numbers. A file is paired by neither
+/// while a file of that problem and model waits for its verdict, because that one may be its
+/// counterpart; nor if the other run left it out as unchanged.
 std::vector<const JudgedSample*> pair_samples(const RunSamples& base, const RunSamples& other);
 
 }  // namespace kbench::report

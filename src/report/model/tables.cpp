@@ -4,14 +4,19 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <iterator>
 
+#include "candidate/place.hpp"
 #include "report/model/leaderboard.hpp"
 #include "report/text/text.hpp"
 
 namespace kbench::report {
 namespace {
+
+/// Of candidates' files. The id of a candidate of standard input may have another, as "v1.5".
+constexpr std::array<std::string_view, 4> kExtensions = {".cu", ".py", ".md", ".txt"};
 
 std::vector<std::size_t> asked_metrics(const Report& report) {
   std::vector<std::size_t> asked;
@@ -110,10 +115,9 @@ std::string candidate_name(const Record& record) {
   // A name such as 0.cu or that of a run folder's file says no more than the number.
   const std::filesystem::path file = std::filesystem::path(record.candidate).filename();
   const std::string stem = file.stem().string();
-  const bool is_numbered = stem.find_first_not_of("0123456789") == std::string::npos ||
-                           stem.find("sample_") != std::string::npos;
-  const std::string shown =
-      file.has_extension() && !is_numbered ? fmt::format(" ({})", file.string()) : "";
+  const bool is_file = std::ranges::find(kExtensions, file.extension()) != kExtensions.end();
+  const bool is_numbered = names_sample(stem) || run_file_name(stem);
+  const std::string shown = is_file && !is_numbered ? fmt::format(" ({})", file.string()) : "";
   return printable(fmt::format("{} {} {}{}", record.problem, record.model, record.sample, shown));
 }
 

@@ -221,6 +221,7 @@ void Evaluation::take_caller_times(const TimedRun& run) {
   const auto calls = static_cast<double>(gate_slots_.size());
   const auto usual_ms = [](Evaluation& process, std::span<const std::size_t> slots, int blocks) {
     std::vector<double> times;
+    times.reserve(static_cast<std::size_t>(blocks));
     for (int i = 0; i < blocks; ++i) times.push_back(process.open_block_ms(slots));
     process.client_.stop();
     return median(std::move(times));
