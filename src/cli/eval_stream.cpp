@@ -122,7 +122,7 @@ class Stream {
   static void answer(const nlohmann::json& line) {
     std::cout << report::json_without_commands(dumped(line)) << std::endl;
     if (!std::cout)
-      throw Error("standard output was closed, so nobody takes the records: the run stops");
+      throw Error("standard output was closed, so the records go nowhere: the run stops");
   }
 
   const std::vector<Problem>& problems_;

@@ -115,7 +115,7 @@ ExecutorChecks::ExecutorChecks(Installation installation, const EvalOptions& opt
 
 ExecutorChecks::~ExecutorChecks() {
   {
-    // After an error of the run nobody waits for checks.
+    // After an error of the run, checks are of no use.
     const std::lock_guard lock(mutex_);
     abandoned_ = true;
   }
