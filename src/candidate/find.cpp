@@ -124,7 +124,7 @@ class Finder {
     entry.real_path = leaves ? full : fs::weakly_canonical(shown, error);
     samples_.insert(entry.real_path);
     if (place.problems.size() != 1) {
-      // A helper beside the candidates' folders.
+      // A helper next to the candidates' folders.
       if (shown.extension() == ".py" && entry.candidate.reject_cause.empty() &&
           !place.of_other_problem && !entry.candidate.block &&
           entry.candidate.source.find("ModelNew") == std::string::npos) {

@@ -97,7 +97,7 @@ void add_executor_options(CLI::App& app, EvalArguments& a) {
   app.add_option(
          "--sanitize", a.options.sanitize,
          "what the CPU executor checks: none (only bounds), memory, all (memory and races). "
-         "Beside a run on a GPU it checks all, or with none nothing")
+         "In a run on a GPU it checks all, or nothing with none")
       ->type_name("CHECKS")
       ->check(one_of({"none", "memory", "all"}))
       ->capture_default_str();

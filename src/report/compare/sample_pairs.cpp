@@ -106,8 +106,8 @@ bool may_share_number(const RunSamples& base, const JudgedSample& sample, const 
 }
 
 /// Adds the counterparts of the base's samples of one problem and model.
-void pair_beside(const RunSamples& base, const Samples& of_base, const RunSamples& other,
-                 const Samples& of_other, Samples& counterparts) {
+void pair_group(const RunSamples& base, const Samples& of_base, const RunSamples& other,
+                const Samples& of_other, Samples& counterparts) {
   const Files files = files_of(base, of_base, other), other_files = files_of(other, of_other, base);
   Pairs pairs = pair_files(files, other_files);
   const SampleKey& key = of_base.front()->first;
@@ -182,7 +182,7 @@ std::string_view RunSamples::code(const JudgedSample& sample) const {
   return run_.records[sample.second.back()].candidate_hash;
 }
 
-std::vector<const JudgedSample*> RunSamples::beside(const SampleKey& key) const {
+std::vector<const JudgedSample*> RunSamples::of_same_group(const SampleKey& key) const {
   std::vector<const JudgedSample*> samples;
   for (auto sample = verdicts_.lower_bound({key.problem, key.model, kFirst});
        sample != verdicts_.end() && sample->first.is_beside(key); ++sample)
@@ -205,8 +205,8 @@ bool RunSamples::awaits(const SampleKey& key) const {
 std::vector<const JudgedSample*> pair_samples(const RunSamples& base, const RunSamples& other) {
   Samples counterparts;
   for (auto sample = base.verdicts().begin(); sample != base.verdicts().end();) {
-    const Samples of_base = base.beside(sample->first);
-    pair_beside(base, of_base, other, other.beside(sample->first), counterparts);
+    const Samples of_base = base.of_same_group(sample->first);
+    pair_group(base, of_base, other, other.of_same_group(sample->first), counterparts);
     std::advance(sample, of_base.size());
   }
   return counterparts;

@@ -42,7 +42,7 @@ class RunSamples {
   /// The hash of the sample's code; empty if it is unknown.
   std::string_view code(const JudgedSample& sample) const;
   /// The judged samples of the key's problem and model, by number.
-  std::vector<const JudgedSample*> beside(const SampleKey& key) const;
+  std::vector<const JudgedSample*> of_same_group(const SampleKey& key) const;
   /// True if a planned sample of the key's problem and model has no record.
   bool awaits(const SampleKey& key) const;
   /// True if `--changed-since` left this candidate out of the run.

@@ -15,7 +15,7 @@ namespace kbench::run {
 
 /// Runs the CUDA kernels of a GPU run's candidates on the CPU executor as well, with all checks and
 /// at reduced sizes. The executor sees races that a GPU's answer does not show. The processors do
-/// this beside the run, at low priority, and each record waits for its check.
+/// this alongside the run, at low priority, and each record waits for its check.
 class ExecutorChecks {
  public:
   /// `options`: those of the GPU run. Each problem of a candidate must be among `problems`, which

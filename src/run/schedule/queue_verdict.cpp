@@ -176,6 +176,7 @@ void DeviceQueue::run_evaluation(Prepared& prepared, const ReadyCode& code, Judg
                      {"builds_late", aim != RunAim::kFindings && builds_late(prepared, code)},
                      {"asked_limit_s", setup_.options->call_limit_s},
                      {"call_limit_s", call_limit_s},
+                     {"checks_races", !setup_.device.gpu && setup_.options->sanitize == kAllChecks},
                      {"require_clean", setup_.options->require_clean},
                      {"require_own", setup_.options->require_own},
                      {"all_trials", setup_.options->all_trials},

@@ -153,8 +153,10 @@ double Evaluation::usual_limit_s() const {
   const double reference_s = problem_.reference_ms() / 1000;
   double limit = std::max(kMinCallLimit_s, kCallLimitFactor * reference_s);
   if (problem_.options().device == "cpu")
-    limit = std::max(
-        limit, std::clamp(kExecutorFactor * reference_s, kMinExecutorLimit_s, kMaxExecutorLimit_s));
+    limit = std::max(limit, request_.checks_races
+                                ? kMaxExecutorLimit_s
+                                : std::clamp(kExecutorFactor * reference_s, kMinExecutorLimit_s,
+                                             kMaxExecutorLimit_s));
   return limit;
 }
 

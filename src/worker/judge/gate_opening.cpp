@@ -178,7 +178,8 @@ void Evaluation::open_all(std::span<const std::size_t> slots) {
   if (calibrator_ == nullptr) throw NoSuchTimes{"gate_no_baseline"};
   with_baseline(*calibrator_, [this](Evaluation& process) {
     if (!is_alone_) gate_costs_ = process.gate_costs();
-    // All subjects need equal probes: one that is too short would not see others beside a baseline.
+    // All subjects need equal probes: one that is too short would not see other processes in a
+    // baseline's block.
     for (const auto& [name, baseline] : *baselines_)
       baseline->gate_costs_.slice_ms = gate_costs_.slice_ms;
     empty_call_ms_ = process.empty_call_ms();

@@ -153,6 +153,7 @@ class Judge {
     evaluation.asked_limit_s = request.at("asked_limit_s");
     evaluation.call_limit_s = request.at("call_limit_s");
     evaluation.one_call = request.at("one_call");
+    evaluation.checks_races = request.at("checks_races");
     evaluation.require_clean = request.at("require_clean");
     evaluation.require_own = request.at("require_own");
     evaluation.all_trials = request.at("all_trials");
