@@ -275,7 +275,7 @@ class Evaluation {
   double probe_ms(bool is_probed) const;
   /// The same, of an empty call that is made alone.
   double empty_call_ms();
-  static void take_empty_blocks(const std::function<GatedBlock()>& run,
+  static void take_empty_blocks(int count, const std::function<GatedBlock()>& run,
                                 const std::function<void(const GatedBlock&)>& take);
   /// Memory for the outputs of this many calls, and for their temporaries.
   SharedBuffer output_memory(std::size_t calls, bool alone);

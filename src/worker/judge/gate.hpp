@@ -34,6 +34,7 @@ struct Gate {
   std::size_t ready_calls = 0;  ///< blocks of this many calls need no preparation; 0: none
   bool copies = false;          ///< outputs are copied to their buffers after each call
   int void_blocks = 0;          ///< blocks with work before their start or after their end
+  std::vector<GatedBlock> empty_blocks;  ///< blocks without calls, for gate_costs()
   std::vector<double> switches_ms, starts_ms;  ///< GateTimes::switch_ms and GatedBlock::start_ms of
                                                ///< all blocks with a closed gate
   std::map<std::string, std::vector<double>> single_ms;  ///< times of single calls, by subject

@@ -16,9 +16,10 @@ namespace {
 using protocol::MessageType;
 
 constexpr double kGateLimit_s = 60;
-/// Number of blocks without calls that measure what such a block takes.
+/// Number of blocks without calls that measure what such a block takes, for a problem's first
+/// candidate. Each later one adds a block.
 constexpr int kEmptyBlocks = 5;
-/// If this many of them were disturbed, others use the GPU.
+/// If this many of a candidate's were disturbed, others use the GPU.
 constexpr int kDisturbedBlocks = 2;
 /// If a block cannot be queued, its number of calls is divided by this.
 constexpr std::size_t kFewerCalls = 4;
@@ -100,32 +101,39 @@ double Evaluation::open_block_ms(std::span<const std::size_t> slots) {
 }
 
 GateCosts Evaluation::gate_costs() {
-  std::vector<double> switches, runs, starts;
-  take_empty_blocks([&] { return run_block({}); },
-                    [&](const GatedBlock& block) {
-                      switches.push_back(block.times.switch_ms);
-                      runs.push_back(block.times.run_ms);
-                      starts.push_back(block.start_ms);
-                    });
-  return {median(switches), median(runs), median(starts), time_slice_ms()};
+  auto& seen = gate_->empty_blocks;
+  take_empty_blocks(seen.empty() ? kEmptyBlocks : 1, [&] { return run_block({}); },
+                    [&](const GatedBlock& block) { seen.push_back(block); });
+  const auto middle = [&](auto&& part_of) {
+    std::vector<double> parts;
+    parts.reserve(seen.size());
+    for (const GatedBlock& block : seen) parts.push_back(part_of(block));
+    return median(std::move(parts));
+  };
+  return {middle([](const GatedBlock& block) { return block.times.switch_ms; }),
+          middle([](const GatedBlock& block) { return block.times.run_ms; }),
+          middle([](const GatedBlock& block) { return block.start_ms; }), time_slice_ms()};
 }
 
 double Evaluation::empty_call_ms() {
   std::vector<double> runs;
-  take_empty_blocks([&] { return run_alone({}); },
+  take_empty_blocks(kEmptyBlocks, [&] { return run_alone({}); },
                     [&](const GatedBlock& block) { runs.push_back(block.times.run_ms); });
   return median(std::move(runs));
 }
 
-void Evaluation::take_empty_blocks(const std::function<GatedBlock()>& run,
+void Evaluation::take_empty_blocks(int count, const std::function<GatedBlock()>& run,
                                    const std::function<void(const GatedBlock&)>& take) {
   int disturbed = 0;
-  for (int i = 0; i < kEmptyBlocks; ++i) {
+  for (int taken = 0; taken < count;) {
     const GatedBlock block = run();
-    if (block.worked_ahead || block.worked_on) ++disturbed;
+    if (block.worked_ahead || block.worked_on) {
+      if (++disturbed == kDisturbedBlocks) throw NoSuchTimes{"gpu_shared"};
+      continue;
+    }
     take(block);
+    ++taken;
   }
-  if (disturbed >= kDisturbedBlocks) throw NoSuchTimes{"gpu_shared"};
 }
 
 void Evaluation::choose_baselines() {
@@ -182,7 +190,7 @@ void Evaluation::open_all(std::span<const std::size_t> slots) {
     // baseline's block.
     for (const auto& [name, baseline] : *baselines_)
       baseline->gate_costs_.slice_ms = gate_costs_.slice_ms;
-    empty_call_ms_ = process.empty_call_ms();
+    if (is_alone_) empty_call_ms_ = process.empty_call_ms();
   });
   open_gate(slots, copies_, is_alone_);
   stop_subjects();
