@@ -102,8 +102,9 @@ double Evaluation::open_block_ms(std::span<const std::size_t> slots) {
 
 GateCosts Evaluation::gate_costs() {
   auto& seen = gate_->empty_blocks;
-  take_empty_blocks(seen.empty() ? kEmptyBlocks : 1, [&] { return run_block({}); },
-                    [&](const GatedBlock& block) { seen.push_back(block); });
+  take_empty_blocks(
+      seen.empty() ? kEmptyBlocks : 1, [&] { return run_block({}); },
+      [&](const GatedBlock& block) { seen.push_back(block); });
   const auto middle = [&](auto&& part_of) {
     std::vector<double> parts;
     parts.reserve(seen.size());
@@ -117,8 +118,9 @@ GateCosts Evaluation::gate_costs() {
 
 double Evaluation::empty_call_ms() {
   std::vector<double> runs;
-  take_empty_blocks(kEmptyBlocks, [&] { return run_alone({}); },
-                    [&](const GatedBlock& block) { runs.push_back(block.times.run_ms); });
+  take_empty_blocks(
+      kEmptyBlocks, [&] { return run_alone({}); },
+      [&](const GatedBlock& block) { runs.push_back(block.times.run_ms); });
   return median(std::move(runs));
 }
 
