@@ -24,6 +24,10 @@ constexpr double kCallLimitFactor = 50;
 constexpr double kExecutorFactor = 500;
 constexpr double kMinExecutorLimit_s = 10;
 constexpr double kMaxExecutorLimit_s = 60;
+/// Checks for races make the executor up to this many times slower, if threads mostly read shared
+/// memory.
+constexpr double kRacesFactor = 25;
+constexpr double kMaxRacesLimit_s = 600;
 constexpr double kFirstCallLimit_s = 30;  // of a module or an extension
 constexpr double kMapLimit_s = 60;
 /// Additional time for the executor to report the position of a call that takes too long.
@@ -152,11 +156,13 @@ double Evaluation::usual_limit_s() const {
   if (request_.asked_limit_s > 0) return request_.asked_limit_s;
   const double reference_s = problem_.reference_ms() / 1000;
   double limit = std::max(kMinCallLimit_s, kCallLimitFactor * reference_s);
-  if (problem_.options().device == "cpu")
-    limit = std::max(limit, request_.checks_races
-                                ? kMaxExecutorLimit_s
-                                : std::clamp(kExecutorFactor * reference_s, kMinExecutorLimit_s,
-                                             kMaxExecutorLimit_s));
+  if (problem_.options().device == "cpu") {
+    const double executor_s = kExecutorFactor * reference_s;
+    limit = std::max(
+        limit, request_.checks_races
+                   ? std::clamp(kRacesFactor * executor_s, kMaxExecutorLimit_s, kMaxRacesLimit_s)
+                   : std::clamp(executor_s, kMinExecutorLimit_s, kMaxExecutorLimit_s));
+  }
   return limit;
 }
 

@@ -27,17 +27,18 @@ enum class BlockKind : std::uint8_t { kTimed, kTraced, kAlone, kAloneTraced, kSp
 /// The gate of one process.
 struct Gate {
   GateClock clock;
-  SharedBuffer outputs;                  ///< memory for outputs that kbench does not allocate
-  double queueing_ms = 0;                ///< the longest time for queueing a block so far
-  double calls_ms = 0;                   ///< time of a block's calls with an open gate
-  double slice_ms = 0;                   ///< GateCosts::slice_ms; 0: not measured yet
-  std::size_t ready_calls = 0;           ///< blocks of this many calls need no preparation; 0: none
-  bool copies = false;                   ///< outputs are copied to their buffers after each call
-  int void_blocks = 0;                   ///< blocks with work before their start or after their end
-  std::vector<GatedBlock> empty_blocks;  ///< blocks without calls, for gate_costs()
+  SharedBuffer outputs;         ///< memory for outputs that kbench does not allocate
+  double queueing_ms = 0;       ///< the longest time for queueing a block so far
+  double calls_ms = 0;          ///< time of a block's calls with an open gate
+  double slice_ms = 0;          ///< GateCosts::slice_ms; 0: not measured yet
+  std::size_t ready_calls = 0;  ///< blocks of this many calls need no preparation; 0: none
+  bool copies = false;          ///< outputs are copied to their buffers after each call
+  int void_blocks = 0;          ///< blocks with work before their start or after their end
   std::vector<double> switches_ms, starts_ms;  ///< GateTimes::switch_ms and GatedBlock::start_ms of
                                                ///< all blocks with a closed gate
   std::map<std::string, std::vector<double>> single_ms;  ///< times of single calls, by subject
+  /// Blocks without calls, for gate_costs().
+  std::vector<GatedBlock> empty_blocks;
 };
 
 }  // namespace kbench::worker

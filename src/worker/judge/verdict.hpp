@@ -27,7 +27,7 @@ struct EvaluationRequest {
   double asked_limit_s = 0;  ///< limit of a call by `--timeout`; 0: depends on the reference's time
   double call_limit_s = 0;   ///< a lower limit of a call, as from a plan; 0: none
   bool one_call = false;     ///< make one more call after a failure, without a verdict
-  bool checks_races = false;   ///< on the CPU with `--sanitize all`, which is several times slower
+  bool checks_races = false;   ///< on the CPU with `--sanitize all`, which is up to 25 times slower
   bool require_clean = false;  ///< reject a candidate with a flag that is_unclean
   bool require_own = false;    ///< reject a candidate unless only its own kernels compute
   bool all_trials = false;     ///< run all trials even after a clear failure
